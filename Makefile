@@ -1,0 +1,89 @@
+# Everything a person or CI runs. `make demo` and `make test` set up all they need.
+
+PYTHON ?= python3
+SOAK_MINUTES ?= 60
+DIR ?= tests/cases
+ONLY ?=
+
+UV_FOUND := $(shell command -v uv 2>/dev/null)
+UV := $(if $(UV_FOUND),$(UV_FOUND),.tools/bin/uv)
+RUN := .venv/bin/
+PYTEST := $(RUN)python -m pytest
+
+# A kubeconfig of the person who runs this is never used; ROADSTEAD_TEST_KUBECONFIG is the way.
+unexport KUBECONFIG
+export UV_PYTHON_DOWNLOADS := never
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-offline quick soak check bench mutants cases accept manifests docs \
+  controlplane dist format
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.tools/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "error: $(PYTHON) is older than Python 3.11" >&2; \
+	  echo "hint: make PYTHON=/path/to/python3.11 (or newer)" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "error: $(PYTHON) cannot make virtual environments" >&2; \
+	  echo "hint: install the system package python3-venv (Debian, Ubuntu)" >&2; exit 2; }
+	$(PYTHON) -m venv .tools
+	.tools/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9,<1'
+
+.venv/.synced: pyproject.toml uv.lock | $(if $(UV_FOUND),,.tools/bin/uv)
+	$(UV) sync --quiet --frozen --extra up --group docs --python $(PYTHON)
+	@touch $@
+
+controlplane: .venv/.synced ## compile Kubernetes' control plane, once
+	$(RUN)python -m roadstead.testbed.build
+
+demo: .venv/.synced ## plan an example at once, then run it on a real API server
+	$(RUN)roadstead plan -f src/roadstead/examples/anchors --fail-on never
+	$(RUN)roadstead up --example anchors --once
+
+test: .venv/.synced controlplane ## all tests, those on a real API server included
+	$(PYTEST) -m 'not soak'
+
+test-offline: .venv/.synced ## all tests that need no API server
+	$(PYTEST) -m 'not cluster and not soak'
+
+quick: .venv/.synced ## offline tests, under a minute, for every commit
+	$(PYTEST) -q -m 'not cluster and not soak and not slow' --no-header
+
+soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
+	ROADSTEAD_HYPOTHESIS=soak SOAK_MINUTES=$(SOAK_MINUTES) $(PYTEST) -m soak
+
+check: .venv/.synced ## format, lint, types, imports, docs, stale generated files; no tests
+	$(RUN)ruff format --check .
+	$(RUN)ruff check .
+	$(RUN)mypy
+	$(RUN)lint-imports --no-cache
+	$(RUN)python -m roadstead.deploy.generate --check
+	$(RUN)sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+format: .venv/.synced ## format and mend what can be mended
+	$(RUN)ruff format .
+	$(RUN)ruff check --fix .
+
+bench: .venv/.synced controlplane ## the figures of docs/reference/bench.md; ONLY=anchors for one part
+	$(RUN)python -m bench $(if $(ONLY),--only $(ONLY))
+
+mutants: .venv/.synced ## each rule inverted, each guard dropped: a case must notice
+	$(RUN)python tests/mutants.py
+
+cases: .venv/.synced ## run a folder of cases: make cases DIR=path
+	$(RUN)python -m roadstead.sim.cases $(DIR)
+
+accept: .venv/.synced ## rewrite want.yaml of the cases below DIR from what happens
+	$(RUN)python -m roadstead.sim.cases --accept $(DIR)
+
+manifests: .venv/.synced ## write deploy/ and the generated reference
+	$(RUN)python -m roadstead.deploy.generate
+
+docs: .venv/.synced ## build the documentation
+	$(RUN)python -m roadstead.deploy.generate
+	$(RUN)sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+dist: .venv/.synced ## build wheel and source archive
+	$(UV) build --quiet

@@ -1,0 +1,5 @@
+"""Roadstead: a Kubernetes control plane for platforms that host many tenants."""
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""Kubernetes vocabulary. Pure: no input or output, no clock, no randomness."""
