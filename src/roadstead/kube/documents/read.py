@@ -1,0 +1,379 @@
+"""YAML text to values with line and column.
+
+Reading follows YAML 1.2's core schema and keeps to plain data: no tags, no merging, no key twice.
+Every problem of a file is collected; none of the messages quotes a scalar, since a file may hold
+Secrets.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from roadstead.errors import InputError
+
+MOST_NODES = 1_000_000
+DEEPEST = 100
+_MOST_SYNTAX_ERRORS = 50
+_LONGEST_NUMBER = 400
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_BYTE_ORDER_MARK = "\ufeff"
+_FORBIDDEN = re.compile(
+    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_SURROGATES = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
+
+_CONSTANTS: Mapping[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_NUMBER = re.compile(rf"{_INTEGER.pattern}|{_FLOAT.pattern}")
+_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands in a file; lines and columns count from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        """Spell it as compilers do, so that editors can jump there."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(slots=True)
+class _Node:
+    """A value while it is read, with where it and its parts begin.
+
+    size: nodes in it with every alias counted in full; height: 1 for a scalar.
+    parts: by key or index; for a mapping the place is the key's. What has no parts is None there.
+    """
+
+    value: Any = field(repr=False)
+    line: int
+    column: int
+    size: int = 1
+    height: int = 1
+    parts: "dict[str | int, tuple[int, int, _Node | None]]" = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document of a file.
+
+    value: dicts, lists, strings, numbers, booleans and None, its own copy even of aliases.
+    place: where the value begins.
+    """
+
+    value: Any = field(repr=False)
+    place: Place
+    _root: _Node = field(repr=False, compare=False)
+
+    def place_of(self, *path: str | int) -> Place:
+        """Tell where a part stands: at its key in a mapping, at its start in a list.
+
+        path: keys and indices from the root, as ("spec", "ports", 0). Where a part is absent the
+            place of the nearest thing around it is told.
+        """
+        node: _Node | None = self._root
+        line, column = self.place.line, self.place.column
+        for step in path:
+            if node is None or step not in node.parts:
+                break
+            line, column, node = node.parts[step]
+        return Place(self.place.file, line, column)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a file gave.
+
+    documents: those without a problem, in order; empty ones are left out.
+    problems: in order of their place.
+    """
+
+    documents: tuple[Document, ...]
+    problems: tuple[InputError, ...]
+
+
+def parse(text: str | bytes, name: str, *, most_nodes: int = MOST_NODES) -> Parsed:
+    """Read YAML 1.2 or JSON.
+
+    text: UTF-8 when bytes; a byte-order mark at the very start is dropped.
+    name: the file's, for places.
+    most_nodes: of the whole file, every alias counted in full.
+    Raises: nothing; problems are returned.
+    Cost: linear, but for a file of more than a few broken documents, of which 50 are told.
+    """
+    try:
+        whole = _text(text, name)
+    except InputError as problem:
+        return Parsed((), (problem,))
+    reading = _Reading(name, most_nodes)
+    at = 0
+    for _ in range(_MOST_SYNTAX_ERRORS):
+        reading.skipped = whole.count("\n", 0, at)
+        try:
+            reading.read(whole[at:])
+        except _FullError:
+            break
+        except yaml.YAMLError as broken:
+            reading.broken(broken, whole[at:])
+        else:
+            break
+        # libyaml gives up at its first error; a document marker is a safe place to go on.
+        following = _NEXT_DOCUMENT.search(
+            whole, max(at + 1, _line_start(whole, at, reading.stopped))
+        )
+        if following is None:
+            break
+        at = following.start()
+    return Parsed(tuple(reading.documents), tuple(reading.problems))
+
+
+class _FullError(Exception):
+    """The file holds more nodes than allowed; reading stops."""
+
+
+class _Reading:
+    """The state of reading one file: what was found so far, and the anchors of this document."""
+
+    def __init__(self, name: str, most_nodes: int) -> None:
+        """Begin a file."""
+        self.name = name
+        self.documents: list[Document] = []
+        self.problems: list[InputError] = []
+        self.skipped = 0  # lines before the text handed to the parser
+        self.stopped = 0  # line, within that text, where the parser gave up
+        self._left = most_nodes
+        self._most = most_nodes
+        self._anchors: dict[str, _Node | None] = {}
+        self._loader: Any = None
+
+    def read(self, text: str) -> None:
+        """Read documents until the text ends or breaks."""
+        self._loader = _Loader(text)
+        try:
+            while True:
+                event = self._next()
+                if isinstance(event, yaml.StreamEndEvent):
+                    return
+                if isinstance(event, yaml.DocumentStartEvent):
+                    self._document()
+        finally:
+            self._loader.dispose()
+
+    def broken(self, error: yaml.YAMLError, text: str) -> None:
+        """Note a syntax error without what the parser quotes of the text."""
+        within = getattr(error, "context_mark", None)
+        mark = getattr(error, "problem_mark", None) or within
+        line, column = (mark.line, mark.column) if mark else (0, 0)
+        self.stopped = line
+        found = text.split("\n", line + 1)[line : line + 1]
+        indent = found[0][: len(found[0]) - len(found[0].lstrip())] if found else ""
+        if "\t" in indent:
+            self._problem("a tab indents this line", line, indent.index("\t"), "indent with spaces")
+            return
+        reason = _unquoted(getattr(error, "problem", None) or "it cannot be read")
+        context = getattr(error, "context", None)
+        if within and context:
+            began = within.line + 1 + self.skipped
+            reason += f" {_unquoted(context)} that begins on line {began}"
+        self._problem(f"not YAML: {reason}", line, column)
+
+    def _next(self) -> Any:
+        return self._loader.get_event()
+
+    def _problem(self, message: str, line: int, column: int, hint: str = "") -> None:
+        place = Place(self.name, line + 1 + self.skipped, column + 1)
+        # Reading goes on at the line of an error, which may then break once more.
+        if not self.problems or self.problems[-1].place != str(place):
+            self.problems.append(InputError(message, place=str(place), hint=hint))
+
+    def _document(self) -> None:
+        """Read one document and keep it when nothing is wrong with it."""
+        self._anchors = {}
+        before = len(self.problems)
+        event = self._next()
+        empty = isinstance(event, yaml.ScalarEvent) and event.value == "" and event.implicit[0]
+        root = self._node(event, 1)
+        if not empty and len(self.problems) == before:
+            place = Place(self.name, root.line, root.column)
+            self.documents.append(Document(root.value, place, root))
+
+    def _node(self, event: Any, depth: int) -> _Node:
+        """Read one value, of which the first event was taken."""
+        mark = event.start_mark
+        node = _Node(None, mark.line + 1 + self.skipped, mark.column + 1)
+        if isinstance(event, yaml.AliasEvent):
+            self._alias(event, node, depth)
+            return node
+        self._count(1, mark)
+        if depth > DEEPEST:
+            self._problem(f"nested more than {DEEPEST} levels deep", mark.line, mark.column)
+            raise _FullError
+        if event.tag is not None:
+            self._problem("tags are not supported", mark.line, mark.column, "remove the tag")
+        if event.anchor is not None:
+            self._anchors[event.anchor] = None
+        if isinstance(event, yaml.ScalarEvent):
+            self._scalar(event, node)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            self._sequence(node, depth)
+        else:
+            self._mapping(node, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _count(self, nodes: int, mark: Any) -> None:
+        """Count nodes against what is allowed."""
+        self._left -= nodes
+        if self._left < 0:
+            self._problem(
+                f"more than {self._most} nodes, aliases counted in full", mark.line, mark.column
+            )
+            raise _FullError
+
+    def _alias(self, event: Any, node: _Node, depth: int) -> None:
+        """Fill a node with a copy of what an alias names."""
+        mark = event.start_mark
+        meant = self._anchors.get(event.anchor)
+        if meant is None:
+            what = (
+                "stands inside what it names" if event.anchor in self._anchors else "names nothing"
+            )
+            self._problem(f"the alias {what}", mark.line, mark.column)
+            return
+        self._count(meant.size, mark)
+        if depth + meant.height - 1 > DEEPEST:
+            self._problem(f"nested more than {DEEPEST} levels deep", mark.line, mark.column)
+            raise _FullError
+        node.value = _copy(meant.value)
+        node.size, node.height, node.parts = meant.size, meant.height, meant.parts
+
+    def _scalar(self, event: Any, node: _Node) -> None:
+        """Fill a node with a scalar; quoted ones and block ones are strings."""
+        node.value = event.value
+        if not event.implicit[0]:
+            return
+        if len(event.value) > _LONGEST_NUMBER and _NUMBER.fullmatch(event.value):
+            mark = event.start_mark
+            self._problem("the number is too long", mark.line, mark.column, "quote it")
+        else:
+            node.value = _resolved(event.value)
+
+    def _sequence(self, node: _Node, depth: int) -> None:
+        """Fill a node with a list."""
+        node.value = []
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+            item = self._node(event, depth + 1)
+            node.parts[len(node.value)] = (item.line, item.column, item if item.parts else None)
+            node.value.append(item.value)
+            node.size += item.size
+            node.height = max(node.height, item.height + 1)
+
+    def _mapping(self, node: _Node, depth: int) -> None:
+        """Fill a node with a dict, and note keys that come twice."""
+        node.value = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            item = self._node(self._next(), depth + 1)
+            node.size += key.size + item.size
+            node.height = max(node.height, item.height + 1)
+            line, column = event.start_mark.line, event.start_mark.column
+            # A number or a boolean for a key is meant as it is written, as JSON's keys are strings.
+            name = event.value if isinstance(event, yaml.ScalarEvent) else key.value
+            if not isinstance(name, str):
+                self._problem("a key must be a string", line, column)
+            elif name in node.parts:
+                self._problem(f"the key {name!r} comes twice", line, column)
+            else:
+                node.parts[name] = (key.line, key.column, item if item.parts else None)
+                node.value[name] = item.value
+
+
+def _text(text: str | bytes, name: str) -> str:
+    """Decode a file and refuse the characters that YAML does."""
+    decoded = text if isinstance(text, str) else _decoded(text, name)
+    decoded = decoded.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n")
+    forbidden = _FORBIDDEN.search(decoded)
+    if forbidden:
+        code = f"U+{ord(forbidden[0]):04X}"
+        place = _place(decoded, forbidden.start(), name)
+        raise InputError(f"the character {code} is not allowed", place=str(place))
+    return _SURROGATES.sub(_joined, decoded) if decoded.lstrip()[:1] in {"{", "["} else decoded
+
+
+def _decoded(text: bytes, name: str) -> str:
+    """Decode UTF-8 and say where it is something else."""
+    hint = "save it as UTF-8"
+    if text.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
+        raise InputError("UTF-16 or UTF-32, not UTF-8", place=f"{name}:1:1", hint=hint)
+    try:
+        return text.decode()
+    except UnicodeDecodeError as error:
+        start = text[: error.start].decode()
+    raise InputError("not UTF-8", place=str(_place(start, len(start), name)), hint=hint)
+
+
+def _unquoted(message: str) -> str:
+    """Take the file's words out of a parser's message; quoted punctuation may stay."""
+    return _QUOTED.sub(lambda it: "it" if re.search(r"\w", it[0]) else it[0], message)
+
+
+def _joined(pair: re.Match[str]) -> str:
+    """Write JSON's two escapes of one character as the one YAML has."""
+    high, low = int(pair[2], 16) - 0xD800, int(pair[3], 16) - 0xDC00
+    return f"{pair[1]}\\U{0x10000 + (high << 10) + low:08x}"
+
+
+def _place(text: str, at: int, name: str) -> Place:
+    """Tell the place of a character by its index."""
+    return Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+
+def _line_start(text: str, at: int, line: int) -> int:
+    """Give the index where a line begins, counted from the line that begins at `at`."""
+    for _ in range(line):
+        at = text.find("\n", at) + 1
+        if at == 0:
+            return len(text)
+    return at
+
+
+def _copy(value: Any) -> Any:
+    """Copy lists and dicts, so that changing one place does not change another."""
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+def _resolved(text: str) -> Any:
+    """Give what a plain scalar stands for.
+
+    Source: YAML 1.2.2, section 10.3, core schema.
+    """
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in "+-.0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text, 0) if text[1:2] in {"o", "x"} else int(text)
+    if _FLOAT.fullmatch(text) or _SPECIAL.fullmatch(text):
+        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return text
