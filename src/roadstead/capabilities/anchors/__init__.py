@@ -1,0 +1,1 @@
+"""Trust anchors: one key-free `<release>.tenant-ca` for each application release."""

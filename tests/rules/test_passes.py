@@ -1,0 +1,219 @@
+"""One pass: what is sent, what is refused before it is sent, what a failure leaves."""
+
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from roadstead.capabilities.anchors.api import TENANT_CA
+from roadstead.decision import Bound, Decision, Did, Drop, Event, Want
+from roadstead.engine.check import check
+from roadstead.engine.memory import Withdrawals
+from roadstead.engine.passes import Writer, guard
+from roadstead.errors import BugError, ClusterError
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind, Ref
+
+KEY = HELM_RELEASE.ref("tenant-foo", "postgres-mydb")
+HEADER = b"-----BEGIN EC PRIVATE KEY-----\nAA==\n-----END EC PRIVATE KEY-----\n"
+
+
+def secret(data: Mapping[str, bytes], **more: Any) -> dict[str, Any]:
+    """A Secret with the anchor's label."""
+    encoded = {key: b64encode(value).decode() for key, value in data.items()}
+    meta = {
+        "name": "postgres-mydb.tenant-ca",
+        "namespace": "tenant-foo",
+        "labels": {TENANT_CA: "true"},
+    }
+    return {
+        "apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque", "data": encoded,
+    } | more  # fmt: skip
+
+
+class Recorder:
+    """An API that notes what it is sent and refuses what it is told to."""
+
+    def __init__(self, refuse: Mapping[str, ClusterError] | None = None) -> None:
+        """Refuse the named verbs."""
+        self.sent: list[str] = []
+        self._refuse = refuse or {}
+
+    def _answer(self, verb: str) -> None:
+        self.sent.append(verb)
+        if verb in self._refuse:
+            raise self._refuse[verb]
+
+    async def get(self, _ref: Ref) -> Object | None:
+        """Nothing is there."""
+        return None
+
+    async def list_metadata(
+        self, _kind: Kind, _namespace: str = "", _labels: str = ""
+    ) -> tuple[Object, ...]:
+        """Nothing is there."""
+        return ()
+
+    async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """Note it."""
+        self._answer("create")
+        return Object.of(kind, dict(body))
+
+    async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """Note it."""
+        self._answer("replace")
+        return Object.of(kind, dict(body))
+
+    async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
+        """Note it, preconditions and all."""
+        self._answer(f"delete {ref.name} {uid} {resource_version}")
+
+    async def publish(self, _component: str, event: Event, _times: int) -> None:
+        """Note it."""
+        self._answer(f"event {event.reason}")
+
+
+LIVE = Object.of(
+    SECRET,
+    secret({"ca.crt": b"x"})
+    | {"metadata": {"name": "postgres-mydb.tenant-ca", "namespace": "tenant-foo", "uid": "u",
+                    "resourceVersion": "7"}},
+)  # fmt: skip
+DROP = Drop(LIVE.ref, "u", "7")
+
+
+@pytest.mark.parametrize(
+    ("did", "sent", "want"),
+    [
+        pytest.param(
+            Did.CREATED, ["create"], Want.replace(SECRET, secret({"ca.crt": b"x"}), None), id="new"
+        ),
+        pytest.param(
+            Did.UPDATED,
+            ["replace"],
+            Want.replace(SECRET, secret({"ca.crt": b"y"}), LIVE),
+            id="drift",
+        ),
+        pytest.param(Did.UNCHANGED, [], Want.replace(SECRET, dict(LIVE.body), LIVE), id="equal"),
+        pytest.param(
+            Did.UPDATED,
+            ["delete postgres-mydb.tenant-ca u 7", "create"],
+            Want.renew(SECRET, secret({"ca.crt": b"y"}), LIVE),
+            id="immutable",
+        ),
+    ],
+)
+async def test_a_want_is_written_the_way_it_says(did: Did, sent: list[str], want: Want) -> None:
+    """A PUT where a POST belongs, or a write where nothing differs, is a fault users see."""
+    api = Recorder()
+    writer = Writer(api, Withdrawals())
+
+    await writer.carry_out(KEY, Decision(want=(want,)), 0.0)
+
+    assert sent == api.sent
+    assert [did] == [outcome.did for outcome in writer.outcomes]
+
+
+async def test_a_rehearsal_says_what_it_would_do_and_sends_nothing() -> None:
+    """`--read-only` on a live cluster must not write."""
+    api = Recorder()
+    writer = Writer(api, Withdrawals(), dry=True)
+    wants = (
+        Want.replace(SECRET, secret({"ca.crt": b"x"}), None),
+        Want.renew(SECRET, secret({"ca.crt": b"y"}), LIVE),
+    )
+
+    await writer.carry_out(KEY, Decision(want=wants, drop=(DROP,)), 0.0)
+
+    assert [] == api.sent
+    assert [Did.CREATED, Did.UPDATED, Did.DELETED] == [o.did for o in writer.outcomes]
+
+
+async def test_a_conflict_ends_the_pass() -> None:
+    """What follows a conflict was decided on an object that is no more."""
+    conflict = ClusterError("no", status=409, reason="Conflict")
+    api = Recorder({"replace": conflict})
+    writer = Writer(api, Withdrawals())
+    want = Want.replace(SECRET, secret({"ca.crt": b"y"}), LIVE)
+
+    await writer.carry_out(KEY, Decision(want=(want,), drop=(DROP,)), 0.0)
+
+    assert ["replace"] == api.sent
+    assert writer.conflict
+
+
+async def test_a_stand_in_that_is_already_there_is_left_alone() -> None:
+    """`create` wants an object of this name, whatever it holds."""
+    taken = ClusterError("there", status=409, reason="AlreadyExists")
+    writer = Writer(Recorder({"create": taken}), Withdrawals())
+
+    await writer.carry_out(
+        KEY, Decision(want=(Want.create(SECRET, secret({"ca.crt": b"x"})),)), 0.0
+    )
+
+    assert [Did.UNCHANGED] == [outcome.did for outcome in writer.outcomes]
+    assert not writer.conflict
+
+
+async def test_a_drop_beyond_the_bound_is_held() -> None:
+    """The guard against mass withdrawal stands before the DELETE."""
+    api, withdrawals = Recorder(), Withdrawals()
+    for number in range(5):
+        withdrawals.admit(HELM_RELEASE.ref("t", f"r{number}"), Bound("Postgres", 6), 0.0)
+    writer = Writer(api, withdrawals)
+    drop = Drop(LIVE.ref, "u", "7", Bound("Postgres", 6))
+
+    await writer.carry_out(KEY, Decision(drop=(drop,)), 0.0)
+
+    assert [] == api.sent
+    assert [Did.HELD] == [outcome.did for outcome in writer.outcomes]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(secret({"ca.crt": b"x", "tls.key": b"y"}), id="another-key"),
+        pytest.param(secret({"ca.crt": HEADER}), id="private-key"),
+        pytest.param(secret({"ca.crt": b"x"}, stringData={"tls.key": "y"}), id="string-data"),
+        pytest.param(secret({}), id="empty"),
+    ],
+)
+async def test_an_anchor_that_is_no_anchor_is_never_sent(body: dict[str, Any]) -> None:
+    """Whoever decided it, a key must not leave under the label tenants read."""
+    api = Recorder()
+    writer = Writer(api, Withdrawals())
+
+    with pytest.raises(BugError) as caught:
+        await writer.carry_out(KEY, Decision(want=(Want.replace(SECRET, body, None),)), 0.0)
+
+    assert [] == api.sent
+    assert "AA==" not in str(caught.value)
+
+
+def test_a_secret_without_the_label_is_not_the_guards_concern() -> None:
+    """A replica of a TLS Secret carries its key by purpose."""
+    body = secret({"tls.key": HEADER})
+    body["metadata"] = {"name": "x", "namespace": "y"}
+
+    guard(Want.replace(SECRET, body, None))
+
+
+@pytest.mark.parametrize(
+    ("place", "more"),
+    [
+        pytest.param("type", {"type": ""}, id="no-type"),
+        pytest.param("", {"spec": {}}, id="unknown-field"),
+        pytest.param(
+            "metadata/name", {"metadata": {"name": "Up", "namespace": "x"}}, id="bad-name"
+        ),
+        pytest.param("data/canary", {"data": {"canary": "~canary~"}}, id="no-base64"),
+    ],
+)
+def test_an_object_that_is_not_valid_is_never_sent(place: str, more: dict[str, Any]) -> None:
+    """The sentence names the place, and never the value."""
+    with pytest.raises(BugError) as caught:
+        check(SECRET, secret({"ca.crt": b"x"}) | more)
+
+    assert f"not valid at `{place}`" in str(caught.value)
+    assert "~canary~" not in str(caught.value)
