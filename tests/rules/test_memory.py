@@ -120,10 +120,10 @@ def test_a_release_counts_once_though_its_delete_was_refused() -> None:
 def test_time_alone_lets_nothing_held_go() -> None:
     """Five every ten minutes would empty a cluster by the evening."""
     guard = Withdrawals()
-    for key in keys(10):
-        guard.admit(key, Bound("Postgres", 10), 0.0)
+    for key in keys(6):
+        guard.admit(key, Bound("Postgres", 6), 0.0)
 
-    assert not guard.admit(keys(10)[9], Bound("Postgres", 10), WINDOW * 3)
+    assert not guard.admit(keys(6)[5], Bound("Postgres", 6), WINDOW * 3)
 
 
 def test_a_declaration_that_comes_back_ends_the_hold() -> None:

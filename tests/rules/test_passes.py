@@ -217,3 +217,14 @@ def test_an_object_that_is_not_valid_is_never_sent(place: str, more: dict[str, A
 
     assert f"not valid at `{place}`" in str(caught.value)
     assert "~canary~" not in str(caught.value)
+
+
+async def test_a_want_that_is_not_valid_fails_its_pass_before_anything_is_sent() -> None:
+    """The self-check stands in the way of every write, not beside it."""
+    api = Recorder()
+    want = Want.replace(SECRET, secret({"ca.crt": b"x"}) | {"spec": {}}, None)
+
+    with pytest.raises(BugError, match="is not valid"):
+        await Writer(api, Withdrawals()).carry_out(KEY, Decision(want=(want,)), 0.0)
+
+    assert [] == api.sent

@@ -106,11 +106,10 @@ class Withdrawals:
         allowed = max(LEAST, self._size[bound.group] // SHARE)
         if key in gone:
             return True
-        if self._held[bound.group] - {key} or len(gone) >= allowed:
+        if self._held[bound.group] or len(gone) >= allowed:
             self._held[bound.group].add(key)
             return False
         gone[key] = now
-        self._held[bound.group].discard(key)
         return True
 
     def release(self, key: Ref) -> None:

@@ -1,0 +1,379 @@
+"""What goes over the wire: pages, watch lines and refusals, decoded from bytes.
+
+A metadata view's bytes are checked before anything of them is kept: a server may ignore Accept
+and send whole Secrets. Their `data` is skipped over, never made into a value. A refusal that is
+about a Secret is reduced to its reason: the server's sentence may quote the value.
+"""
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from roadstead.errors import ClusterError
+from roadstead.kube.objects import Meta, Object, without_bulk
+from roadstead.kube.refs import Kind
+from roadstead.kube.views import Form, View
+
+JSON = "application/json"
+PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=1"
+PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=1"
+MERGE_PATCH = "application/merge-patch+json"
+
+MESSAGE_LENGTH = 300
+LONGEST_LINE_BYTES = 64 << 20
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+_PLAIN = re.compile(r"[A-Za-z0-9._:-]+").fullmatch
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}").fullmatch
+
+
+class Page(msgspec.Struct, frozen=True, gc=False):
+    """One page of a list.
+
+    continue_token: empty on the last page. remaining: objects after this page, as far as told.
+    """
+
+    objects: tuple[Object, ...]
+    resource_version: str
+    continue_token: str = ""
+    remaining: int | None = None
+
+
+class WatchEvent(msgspec.Struct, frozen=True, gc=False):
+    """One line of a watch.
+
+    type: ADDED, MODIFIED, DELETED or BOOKMARK. object: None for a bookmark.
+    initial_end: whether this bookmark ends the initial events of a WatchList.
+    """
+
+    type: str
+    object: Object | None
+    resource_version: str
+    initial_end: bool = False
+
+
+class _ListMeta(msgspec.Struct, gc=False, rename="camel"):
+    resource_version: str = ""
+    continue_: str = msgspec.field(default="", name="continue")
+    remaining_item_count: int | None = None
+
+
+class _Partial(msgspec.Struct, gc=False, rename="camel"):
+    metadata: Meta = msgspec.field(default_factory=Meta)
+    kind: str = ""
+    api_version: str = ""
+
+
+class _PartialPage(msgspec.Struct, gc=False, rename="camel"):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    kind: str = ""
+    api_version: str = ""
+    items: list[_Partial] | None = None
+
+
+class _PartialLine(msgspec.Struct, gc=False):
+    type: str
+    object: _Partial
+
+
+class _FullPage(msgspec.Struct, gc=False):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    items: list[dict[str, Any]] | None = None
+
+
+class _FullLine(msgspec.Struct, gc=False):
+    type: str
+    object: dict[str, Any]
+
+
+class _Cause(msgspec.Struct, gc=False):
+    reason: str = ""
+
+
+class _Details(msgspec.Struct, gc=False, rename="camel"):
+    name: str = ""
+    causes: list[_Cause] | None = None
+    retry_after_seconds: int = 0
+
+
+class Status(msgspec.Struct, gc=False):
+    """What the API server says when it refuses."""
+
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+    details: _Details | None = None
+
+
+class _ErrorLine(msgspec.Struct, gc=False):
+    type: str
+    object: Status
+
+
+class _Version(msgspec.Struct):
+    version: str
+
+
+class _Group(msgspec.Struct, rename="camel"):
+    name: str
+    versions: list[_Version]
+    preferred_version: _Version | None = None
+
+
+class Groups(msgspec.Struct):
+    """What `/apis` says: the groups that are served."""
+
+    groups: list[_Group]
+
+
+class _Resource(msgspec.Struct):
+    name: str
+
+
+class Resources(msgspec.Struct):
+    """What one version of a group serves."""
+
+    resources: list[_Resource]
+
+
+class Release(msgspec.Struct, rename="camel"):
+    """What `/version` says."""
+
+    git_version: str
+
+
+_STATUS = msgspec.json.Decoder(Status)
+_ERROR_LINE = msgspec.json.Decoder(_ErrorLine)
+_PARTIAL_ONE = msgspec.json.Decoder(_Partial)
+_PARTIAL_PAGE = msgspec.json.Decoder(_PartialPage)
+_PARTIAL_LINE = msgspec.json.Decoder(_PartialLine)
+_FULL_ONE = msgspec.json.Decoder(dict[str, Any])
+_FULL_PAGE = msgspec.json.Decoder(_FullPage)
+_FULL_LINE = msgspec.json.Decoder(_FullLine)
+
+
+def _plain(value: object) -> object:
+    """Encode the read-only mappings that decisions are made of."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotImplementedError
+
+
+encode = msgspec.json.Encoder(enc_hook=_plain).encode
+
+
+def decode_object(kind: Kind, content: bytes, about: str) -> Object:
+    """Read one whole object; its managed fields are left out.
+
+    Raises: ClusterError when it is cut or malformed.
+    """
+    try:
+        return _whole(kind, _FULL_ONE.decode(content))
+    except (msgspec.DecodeError, ValueError):
+        raise cut(about) from None
+
+
+def decode_written(kind: Kind, content: bytes, about: str) -> Object:
+    """Read the metadata of what was written, whether or not the server sent more."""
+    try:
+        return Object(kind, without_bulk(_PARTIAL_ONE.decode(content).metadata))
+    except msgspec.DecodeError:
+        raise cut(about) from None
+
+
+def decode_page(view: View, content: bytes, about: str) -> Page:
+    """Read one page of a list.
+
+    Raises: ClusterError when it is cut, malformed, or whole where metadata was asked for.
+    """
+    found: tuple[Object, ...]
+    try:
+        if view.form is Form.METADATA:
+            page = _PARTIAL_PAGE.decode(content)
+            _refuse_full(page, "PartialObjectMetadataList", about)
+            meta = page.metadata
+            found = tuple(_lean(view.kind, item.metadata) for item in page.items or ())
+        else:
+            whole = _FULL_PAGE.decode(content)
+            meta = whole.metadata
+            found = tuple(_whole(view.kind, item) for item in whole.items or ())
+    except (msgspec.DecodeError, ValueError):
+        raise cut(about) from None
+    return Page(found, meta.resource_version, meta.continue_, meta.remaining_item_count)
+
+
+def decode_line(view: View, line: bytes, about: str) -> WatchEvent:
+    """Read one line of a watch.
+
+    Raises: ClusterError when it is cut, malformed, whole where metadata was asked for, or when
+        it is the server's error.
+    """
+    try:
+        if view.form is Form.METADATA:
+            partial = _PARTIAL_LINE.decode(line)
+            if partial.type not in {"BOOKMARK", "ERROR"}:
+                _refuse_full(partial.object, "PartialObjectMetadata", about)
+                seen = _lean(view.kind, partial.object.metadata)
+                return WatchEvent(partial.type, seen, seen.meta.resource_version)
+            kind, meta = partial.type, partial.object.metadata
+        else:
+            full = _FULL_LINE.decode(line)
+            if full.type not in {"BOOKMARK", "ERROR"}:
+                seen = _whole(view.kind, full.object)
+                return WatchEvent(full.type, seen, seen.meta.resource_version)
+            kind, meta = full.type, Object.of(view.kind, full.object).meta
+        if kind == "BOOKMARK":
+            ends = (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true"
+            return WatchEvent(kind, None, meta.resource_version, ends)
+        status = _ERROR_LINE.decode(line).object
+    except (msgspec.DecodeError, ValueError):
+        raise cut(about) from None
+    raise _refused(status, status.code or 500, about, f"watch {about}", quiet(view.kind))
+
+
+def selection_of(view: View) -> dict[str, str]:
+    """Give the selectors of a view as a query."""
+    query = {"labelSelector": view.labels, "fieldSelector": view.fields}
+    return {key: value for key, value in query.items() if value}
+
+
+def collection_of(kind: Kind, namespace: str) -> str:
+    """Name a collection in messages."""
+    return f"{kind.resource} in {namespace}" if namespace else kind.resource
+
+
+def path_of(kind: Kind, namespace: str, name: str = "") -> str:
+    """Give a path that a name cannot lead out of.
+
+    Raises: ClusterError for a name that no object can have.
+    """
+    for part in (namespace, name):
+        if part and (part in {".", ".."} or not _PLAIN(part)):
+            raise ClusterError(
+                f"`{part}` cannot name a {kind.kind}", status=400, reason="Invalid", about=part
+            )
+    return kind.path(namespace, name)
+
+
+class Lines:
+    """Cuts a stream into lines, whatever its pieces."""
+
+    def __init__(self, about: str) -> None:
+        """Hold nothing yet."""
+        self._about = about
+        self._open: list[bytes] = []
+        self._open_bytes = 0
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Take a piece; give the lines it completes.
+
+        Raises: ClusterError when a line grows past every size an object may have.
+        """
+        head, newline, rest = piece.rpartition(b"\n")
+        if not newline:
+            self._open.append(piece)
+            self._open_bytes += len(piece)
+            if self._open_bytes > LONGEST_LINE_BYTES:
+                raise cut(self._about)
+            return []
+        lines = b"".join((*self._open, head)).split(b"\n")
+        self._open = [rest] if rest else []
+        self._open_bytes = len(rest)
+        return [line for line in lines if line]
+
+    def end(self) -> None:
+        """Take the end of the stream.
+
+        Raises: ClusterError when it comes in the middle of a line.
+        """
+        if self._open:
+            raise cut(self._about)
+
+
+def refusal(
+    code: int, content: bytes, *, verb: str, about: str, hush: bool, retry_after: str = ""
+) -> ClusterError:
+    """Turn an answer that is no success into an error.
+
+    hush: leave the server's sentence out. retry_after: the header, as it came.
+    """
+    try:
+        status = _STATUS.decode(content)
+    except msgspec.DecodeError:
+        status = Status()
+    error = _refused(status, code, about, f"{verb} {about}", hush)
+    if retry_after.isdecimal():
+        error.retry_after = timedelta(seconds=int(retry_after[:6]))
+    return error
+
+
+def cut(about: str) -> ClusterError:
+    """Say that an answer ended early or is no JSON of ours; nothing of it is shown."""
+    return ClusterError(f"the answer about {about} is cut or malformed", reason="Cut", about=about)
+
+
+def quiet(kind: Kind) -> bool:
+    """Tell whether what the server says of this kind may quote what must not be shown."""
+    return kind.kind == "Secret"
+
+
+def _refused(status: Status, code: int, about: str, doing: str, hush: bool) -> ClusterError:
+    details = status.details or _Details()
+    # a webhook's refusal may put a whole sentence where a word belongs
+    reason = _word(status.reason) or _phrase(code)
+    if code == HTTPStatus.NOT_FOUND and not details.name:
+        reason = "NotServed"  # the path is unknown; an object that is not there is named
+    said = "" if hush else " ".join(status.message.split())[:MESSAGE_LENGTH]
+    causes = details.causes or [_Cause()]
+    wait = details.retry_after_seconds
+    return ClusterError(
+        f"{doing}: {code} {reason}" + (f": {said}" if said else ""),
+        status=code,
+        reason=reason,
+        cause=_word(causes[0].reason),
+        about=about,
+        retry_after=timedelta(seconds=min(wait, 999_999)) if wait > 0 else None,
+    )
+
+
+def _word(text: str) -> str:
+    return text if _WORD(text) else ""
+
+
+def _phrase(code: int) -> str:
+    try:
+        return HTTPStatus(code).phrase.replace(" ", "").replace("-", "")
+    except ValueError:
+        return "Unknown"
+
+
+def _refuse_full(partial: _Partial | _PartialPage, kind: str, about: str) -> None:
+    """Refuse whole objects before anything of them is kept."""
+    if partial.kind != kind or not partial.api_version.startswith("meta.k8s.io/"):
+        raise ClusterError(
+            f"the server sent whole objects where only metadata of {about} was asked for",
+            reason="FullAnswer",
+            about=about,
+            hint="a proxy may have dropped the Accept header",
+        )
+
+
+def _lean(kind: Kind, meta: Meta) -> Object:
+    if not meta.name:
+        raise ValueError("an object without a name")
+    return Object(kind, meta if meta.annotations is None else without_bulk(meta))
+
+
+def _whole(kind: Kind, body: dict[str, Any]) -> Object:
+    """Wrap a whole object; items of a list come without their kind, a PUT needs it."""
+    body.setdefault("apiVersion", kind.api_version)
+    body.setdefault("kind", kind.kind)
+    meta = body.get("metadata")
+    if not isinstance(meta, dict) or not meta.get("name"):
+        raise ValueError("an object without a name")
+    # a PUT without them keeps the server's
+    meta.pop("managedFields", None)
+    return Object.of(kind, body)
