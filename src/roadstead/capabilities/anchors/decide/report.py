@@ -46,7 +46,7 @@ def _failed(seen: Snapshot, decision: Decision, outcome: Outcome) -> Decision:
     if outcome.cause == "NamespaceTerminating":
         message = f"namespace {release.meta.namespace} is being deleted; nothing is created in it"
         finding = Finding("written", Verdict.WAIT, "NamespaceTerminating", message, (release.ref,))
-        return replace(_stopped_by(decision, finding), recheck=None)
+        return replace(_stopped_by(decision, finding), events=(), recheck=None)
     if source is not None and _too_large(outcome):
         message = f"{source.ref} is too large under `{source.key}`; nothing was copied"
         finding = Finding("written", Verdict.REFUSE, "CACertInvalid", message, (source.ref,))

@@ -1,5 +1,8 @@
 """The views a trust anchor is judged from, and what they store. Source: trust-anchors 9."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from roadstead.capabilities.anchors import api
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET
@@ -24,17 +27,20 @@ def release_opted_into(seen: Object) -> tuple[str, ...]:
 
 
 def kept_definition(seen: Object) -> Object | None:
-    """Keep of a definition what a decision may rest on."""
-    spec = seen.body.get("spec") or {}
-    application = spec.get("application") or {}
+    """Keep of a definition what a decision may rest on; of a malformed one, nothing."""
+    spec = _map(seen.body.get("spec"))
     kept = {
         "spec": {
-            "application": {"kind": application.get("kind")},
+            "application": {"kind": _map(spec.get("application")).get("kind")},
             "secrets": spec.get("secrets"),
             "caCert": spec.get("caCert"),
         }
     }
     return Object(seen.kind, seen.meta, kept)
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def application_kind(definition: Object) -> tuple[str, ...]:

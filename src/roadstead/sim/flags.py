@@ -1,0 +1,82 @@
+"""The flags of `run` as a case states them, and the capabilities that exist."""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from roadstead.errors import InputError
+from roadstead.settings import Settings, parse_ca_sources
+from roadstead.sim.kinds import Kinds
+from roadstead.wiring import Controller
+
+STAND_INS: Mapping[str, Controller] = {}
+"""Stand-ins for neighbours by name; a case names those that act."""
+
+
+class StartUpError(InputError):
+    """What makes `run` and `plan` end with 2 before anything is read of the cluster."""
+
+
+def controllers() -> Mapping[str, Controller]:
+    """Every capability that exists, by the name `run --only` takes."""
+    # Imported late: whoever only compares or loads needs no capability.
+    from roadstead.capabilities import CONTROLLERS  # noqa: PLC0415
+
+    return CONTROLLERS
+
+
+def kinds_of(known: Mapping[str, Controller]) -> Kinds:
+    """The kinds that capabilities declare by watching them."""
+    return Kinds(view.kind for controller in known.values() for view in controller.views)
+
+
+def settings_of(flags: Mapping[str, Any], folder: Path) -> Settings:
+    """Flags in camelCase as one Settings; paths are relative to the folder.
+
+    Raises: InputError for a flag that does not exist and for a value that does not fit;
+        StartUpError for what makes `run` end at once: a file that is missing or malformed.
+    """
+    stated: dict[str, Any] = {}
+    types_by_name = typing.get_type_hints(Settings)
+    known = {_camel(field.name): field.name for field in dataclasses.fields(Settings)}
+    for flag, value in flags.items():
+        if flag == "caSourcesFile":
+            stated["ca_sources"] = None if value is None else _ca_sources(folder / str(value))
+        elif flag in known and flag != "caSources":
+            stated[known[flag]] = _fitted(flag, value, types_by_name[known[flag]])
+        else:
+            names = ["caSourcesFile", *(name for name in known if name != "caSources")]
+            raise InputError(f"`{flag}` is no flag of `run`; there are {', '.join(names)}")
+    return Settings(**stated)
+
+
+def _ca_sources(path: Path) -> Any:
+    try:
+        return parse_ca_sources(path.read_bytes(), str(path))
+    except OSError as error:
+        message = f"the engine table cannot be read: {error.strerror}"
+        raise StartUpError(message, place=str(path)) from error
+    except InputError as error:
+        raise StartUpError(error.message, place=error.place, hint=error.hint) from error
+
+
+def _fitted(flag: str, value: Any, wanted: Any) -> Any:
+    """A value of YAML as the type of its field."""
+    origin = typing.get_origin(wanted) or wanted
+    if origin in {frozenset, tuple}:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, list):
+            raise InputError(f"`{flag}` is a list")
+        return origin(str(part).strip() for part in parts)
+    choices = typing.get_args(wanted) if isinstance(wanted, types.UnionType) else (wanted,)
+    if not isinstance(value, tuple(c for c in choices if isinstance(c, type))):
+        raise InputError(f"`{flag}` has a value of another type")
+    return value
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

@@ -1,0 +1,237 @@
+"""Break the decisions on purpose, one place at a time, and see that somebody notices.
+
+`make mutants` turns the verdict of each rule around, lets each rule pass whatever it sees, and
+drops each guard. For every such mutant at least one case must fail; a guard that no case can
+reach, since what stands before it is right, names the test that must fail instead.
+"""
+
+import multiprocessing
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass, replace
+from functools import wraps
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from roadstead.capabilities.anchors import api, decide, render
+from roadstead.capabilities.anchors.decide import rules
+from roadstead.capabilities.anchors.snapshot import views
+from roadstead.decision import Drop, Finding, Verdict
+from roadstead.engine import engine, memory, passes, store
+from roadstead.errors import RoadsteadError
+from roadstead.kube import pem
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import Ref
+from roadstead.sim.cases import Case, find_cases, read_case, run_case
+
+ROOT = Path(__file__).parent.parent
+# `snapshot` gives its function `observe` the name of the module it lives in.
+observe = sys.modules["roadstead.capabilities.anchors.snapshot.observe"]
+Patch = tuple[Any, str, Any]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One broken place. patches: what is put where. test: who must notice where no case can."""
+
+    name: str
+    patches: tuple[Patch, ...]
+    test: str = ""
+
+
+def passing(rule: Callable[[Any], Finding]) -> Callable[[Any], Finding]:
+    """A rule that lets everything through."""
+
+    @wraps(rule)
+    def lenient(seen: Any) -> Finding:
+        return replace(rule(seen), verdict=Verdict.PASS)
+
+    return lenient
+
+
+def inverted(rule: Callable[[Any], Finding]) -> Callable[[Any], Finding]:
+    """A rule that says the opposite."""
+
+    @wraps(rule)
+    def contrary(seen: Any) -> Finding:
+        found = rule(seen)
+        if found.verdict is not Verdict.PASS:
+            return replace(found, verdict=Verdict.PASS)
+        return replace(found, verdict=Verdict.REFUSE, reason="CACertInvalid")
+
+    return contrary
+
+
+def broken_rules() -> Iterator[Mutant]:
+    """Each rule of each list, lenient and contrary."""
+    for rule in dict.fromkeys((*decide.RULES, *decide.WITHDRAWAL)):
+        for way, change in (("lets all pass", passing), ("inverted", inverted)):
+            patches = tuple(
+                (decide, name, tuple(change(r) if r is rule else r for r in getattr(decide, name)))
+                for name in ("RULES", "WITHDRAWAL")
+            )
+            yield Mutant(f"rule {rule.__name__}: {way}", patches)
+
+
+def always(answer: Any) -> Callable[..., Any]:
+    """A function that has made up its mind."""
+    return lambda *_args, **_more: answer
+
+
+def first_candidate(self: Any, view: Any, index: str = "", value: str = "") -> Any:
+    """List what a view stores, the first alone."""
+    return self._stores[view].list(index, value)[:1]
+
+
+def blind_drop(ref: Ref, _uid: str, _version: str, bound: Any = None) -> Drop:
+    """A drop without preconditions."""
+    return Drop(ref, "", "", bound)
+
+
+def trusting(self: Any, view: Any, namespace: str, name: str) -> bool:
+    """Believe a view even after a conflict."""
+    return self.get(view, namespace, name) is None
+
+
+def merged_data(seen: Any, source: Any, value: bytes, live: Object) -> dict[str, Any]:
+    """An anchor whose stray keys survive."""
+    body = render_mended(seen, source, value, live)
+    body["data"] = {**(live.body.get("data") or {}), **body["data"]}
+    return body
+
+
+def keeps_last_applied(seen: Any, source: Any, value: bytes, live: Object) -> dict[str, Any]:
+    """An anchor that keeps the annotation with a copy of its data."""
+    body = render_mended(seen, source, value, live)
+    if api.LAST_APPLIED in live.annotations:
+        body["metadata"]["annotations"][api.LAST_APPLIED] = live.annotations[api.LAST_APPLIED]
+    return body
+
+
+def own_copies_are_sources(seen: Object) -> tuple[str, ...]:
+    """A projection taken for a source."""
+    release = seen.labels.get(api.PUBLISH_RELEASE, "")
+    if seen.labels.get(api.PUBLISH) != "true" or not release or seen.deleting:
+        return ()
+    return (f"{seen.meta.namespace}/{release}",)
+
+
+def any_namespace(target: Object) -> Ref | None:
+    """A recorded source followed into another namespace."""
+    namespace, _, name = target.annotations.get(api.SOURCE, "").partition("/")
+    return target.kind.ref(namespace, name) if name else None
+
+
+render_mended = render.mended_anchor
+PASSES = "tests/rules/test_passes.py"
+STORE = "tests/runtime/test_store.py"
+VIEWED_BY = (observe, views)
+
+GUARDS = (
+    Mutant("gate: private keys are not seen", ((pem, "holds_private_key", always(False)),)),
+    Mutant("gate at the canonical name", ((observe, "_holds_key", always(False)),)),
+    Mutant("ours: every Secret is", ((rules, "is_ours", always(True)),)),
+    Mutant("ours: none is", ((rules, "is_ours", always(False)),)),
+    Mutant(
+        "owner: whatever stands there is right", ((render, "_owned_as_it_should", always(True)),)
+    ),
+    Mutant("readmission: never", ((render, "needs_readmission", always(False)),)),
+    Mutant("readmission: always", ((render, "needs_readmission", always(True)),)),
+    Mutant("data: merged", ((decide, "mended_anchor", merged_data),)),
+    Mutant("last-applied: kept", ((decide, "mended_anchor", keeps_last_applied),)),
+    Mutant(
+        "a projection may be a source",
+        tuple((place, "release_opted_into", own_copies_are_sources) for place in VIEWED_BY),
+    ),
+    Mutant(
+        "a recorded source may be elsewhere",
+        ((observe, "recorded_source", any_namespace), (decide, "recorded_source", any_namespace)),
+    ),
+    Mutant("expiry is not told", ((decide, "_expired", always(())),)),
+    Mutant("deviations are not told", ((rules, "_deviations", always("")),)),
+    Mutant("nothing is woken by name", ((decide, "_wakes", always(())),)),
+    Mutant("timers: none", ((decide, "_recheck", always(None)),)),
+    Mutant("drops without preconditions", ((decide, "Drop", blind_drop),)),
+    Mutant(
+        "one labelled source is as good as two", ((passes.PassReader, "list", first_candidate),)
+    ),
+    Mutant("a view is believed after a conflict", ((passes.PassReader, "absent", trusting),)),
+    Mutant("mass withdrawal goes through", ((memory.Withdrawals, "admit", always(True)),)),
+    Mutant("events on every pass", ((memory, "REPEAT", 0.0),)),
+    Mutant("events never again", ((memory, "REPEAT", float("inf")),)),
+    Mutant("states are not timed", ((memory.States, "note", always(None)),)),
+    Mutant("wakes are forgotten", ((memory.Wakes, "keys", always(())),)),
+    Mutant(
+        "no name is unsupported",
+        tuple((place, "name_is_supported", always(True)) for place in (observe, rules)),
+    ),
+    Mutant("every change wakes", ((engine, "_matters", always(True)),)),
+    Mutant("no change wakes", ((engine, "_matters", always(False)),)),
+    Mutant("own writes are not remembered", ((store.Store, "remember_own", always(None)),), STORE),
+    Mutant("what is sent is not guarded", ((passes, "guard", always(None)),), PASSES),
+    Mutant("what is sent is not checked", ((passes, "check", always(None)),), PASSES),
+)
+
+
+def cases() -> list[Case]:
+    """Every case of the capability, read once; the quickest way to notice comes first."""
+    top = ROOT / "tests/cases/anchors"
+    return [read_case(folder, name) for name, folder in find_cases(top)]
+
+
+def case_that_notices(known: list[Case]) -> str:
+    """The first case that fails, or nothing."""
+    for case in known:
+        try:
+            result = run_case(case)
+        except (RoadsteadError, LookupError, TypeError, ValueError) as error:
+            return f"{case.name} ({type(error).__name__})"
+        if result.differences:
+            return case.name
+    return ""
+
+
+def judge(number: int) -> tuple[str, str]:
+    """Who notices a mutant; nothing where it lives. Runs in a process of its own."""
+    mutant = MUTANTS[number]
+    with ExitStack() as stack:
+        for place, name, change in mutant.patches:
+            stack.enter_context(mock.patch.object(place, name, change))
+        noticed = case_that_notices(KNOWN)
+        if not noticed and mutant.test:
+            with redirect_stdout(StringIO()):
+                failed = pytest.main(
+                    ["-q", "-x", "-p", "no:cacheprovider", str(ROOT / mutant.test)]
+                )
+            noticed = mutant.test if failed == pytest.ExitCode.TESTS_FAILED else ""
+    return mutant.name, noticed
+
+
+KNOWN: list[Case] = []
+MUTANTS = (*broken_rules(), *GUARDS)
+
+
+def main() -> int:
+    """Judge every mutant; 0 when none lives."""
+    KNOWN.extend(cases())
+    unbroken = case_that_notices(KNOWN)
+    if unbroken:
+        sys.stderr.write(f"error: case {unbroken} fails without any mutant\n")
+        return 2
+    lives = 0
+    with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        for name, noticed in pool.imap(judge, range(len(MUTANTS))):
+            lives += not noticed
+            sys.stdout.write(f"{'LIVES  ' if not noticed else 'noticed'}  {name}  {noticed}\n")
+            sys.stdout.flush()
+    sys.stdout.write(f"{len(MUTANTS) - lives} passed, {lives} failed\n")
+    return 1 if lives else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""Each capability has the same rooms, cases of its own, and a page."""
+
+from pathlib import Path
+
+import pytest
+
+from roadstead.capabilities import CONTROLLERS
+
+ROOT = Path(__file__).parent.parent
+CAPABILITIES = sorted(
+    folder.name
+    for folder in (ROOT / "src/roadstead/capabilities").iterdir()
+    if folder.is_dir() and (folder / "__init__.py").exists()
+)
+ROOMS = ("api", "snapshot", "decide", "render", "controller")
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_capability_has_the_rooms(capability: str, room: str) -> None:
+    """A stranger finds the place for a change from the tree alone."""
+    folder = ROOT / "src/roadstead/capabilities" / capability
+
+    assert (folder / f"{room}.py").exists() or (folder / room).is_dir()
+
+
+@pytest.mark.parametrize("capability", CAPABILITIES)
+def test_a_capability_has_cases_and_a_page(capability: str) -> None:
+    """What is promised is shown in cases and told in the documentation."""
+    cases = list((ROOT / "tests/cases" / capability).glob("*/world.yaml"))
+
+    assert cases
+    assert (ROOT / "docs/concepts" / f"{capability}.md").exists()
+
+
+def test_every_controller_is_registered_under_its_own_name() -> None:
+    """`run --only` finds what the metrics and the logs call it."""
+    assert {name: name for name in CONTROLLERS} == {
+        name: controller.name for name, controller in CONTROLLERS.items()
+    }
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "src/roadstead").rglob("*.py")), ids=str)
+def test_a_module_stays_readable(path: Path) -> None:
+    """A module over 400 lines asks for a reason, which its docstring would give."""
+    lines = path.read_text().count("\n")
+
+    assert lines <= 400, f"{path} has {lines} lines"
+    assert path.stem not in {"utils", "helpers", "common", "misc"}
