@@ -1,0 +1,52 @@
+"""Measure everything, or one part, and print the table: python -m bench [--only PART]."""
+
+import argparse
+import asyncio
+import sys
+import time
+from pathlib import Path
+
+from bench import anchors, rows, watches
+from roadstead.deploy.crds import crds as own_crds
+from roadstead.testbed import crds
+from roadstead.testbed.server import ControlPlane
+
+HERE = Path(__file__).parent
+PARTS = {
+    "anchors": (anchors.convergence, anchors.latency, anchors.foreign),
+    "watches": (watches.measure,),
+}
+
+
+async def measured(names: list[str]) -> list[rows.Row]:
+    """Every row of some parts, one server for each."""
+    found: list[rows.Row] = []
+    for name in names:
+        for measure in PARTS[name]:
+            started = time.perf_counter()
+            with ControlPlane.start() as plane:
+                crds.install(plane, [*own_crds().values(), *crds.neighbours(("flux",))])
+                plane.baseline()
+                found += await measure(plane)
+            spent = time.perf_counter() - started
+            print(f"{name}: {measure.__name__} took {spent:.0f} s", file=sys.stderr, flush=True)
+    return found
+
+
+def main() -> int:
+    """Measure; 0 when it could, whatever the figures say."""
+    parser = argparse.ArgumentParser(prog="bench")
+    parser.add_argument("--only", choices=sorted(PARTS))
+    only = parser.parse_args().only
+    found = asyncio.run(measured([only] if only else list(PARTS)))
+    print(f"\nMeasured on {rows.machine()}.\n\n{rows.table(found)}")
+    if not only:
+        rows.write(found, HERE / "results.json")
+    missed = [row.measure for row in found if row.met is False]
+    if missed:
+        print(f"missed: {', '.join(missed)}; docs/reference/bench.md says why")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

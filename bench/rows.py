@@ -1,0 +1,71 @@
+"""One measured figure, and the table and file of all of them."""
+
+import json
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    value: the median of at least three where it says so. floor: what it is a ratio of, in words.
+    goal: what is wanted, in words. met: whether it is; None where there is no goal.
+    """
+
+    measure: str
+    value: float
+    unit: str
+    floor: str = ""
+    goal: str = ""
+    met: bool | None = None
+
+
+def at_most(measure: str, values: Iterable[float], unit: str, limit: float, floor: str = "") -> Row:
+    """A row whose median may not exceed a limit."""
+    value = median(values)
+    return Row(measure, round(value, 3), unit, floor, f"<= {limit:g} {unit}", value <= limit)
+
+
+def told(measure: str, value: float, unit: str, floor: str = "") -> Row:
+    """A row without a goal."""
+    return Row(measure, round(value, 3), unit, floor)
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        platform.machine(),
+    )
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{os.cpu_count()} x {model}, {memory:.0f} GiB, Linux {platform.release()}, "
+        f"CPython {platform.python_version()}"
+    )
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The rows as a Markdown table."""
+    lines = ["| measure | value | floor | goal | met |", "| --- | --- | --- | --- | --- |"]
+    words = {True: "yes", False: "NO", None: ""}
+    lines += [
+        f"| {row.measure} | {row.value:g} {row.unit} | {row.floor} | {row.goal} | {words[row.met]} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write(rows: Iterable[Row], path: Path) -> None:
+    """Write the rows as JSON, whole or not at all."""
+    beside = path.with_suffix(".tmp")
+    beside.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    beside.rename(path)
