@@ -1,0 +1,131 @@
+"""The definitions of our neighbours' kinds, as their own projects publish them.
+
+`tools/crds` names modules and versions; no text of theirs is kept in this repository. What was
+fetched or generated stands in the user's cache under a hash of those names.
+"""
+
+import json
+import tempfile
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from roadstead.errors import TestbedError
+from roadstead.testbed.build import (
+    Progress,
+    cache_folder,
+    compiled,
+    digest,
+    find_toolchain,
+    locked,
+    run_go,
+    run_tool,
+    say,
+    sources,
+)
+from roadstead.testbed.server import ControlPlane, kubectl
+
+FLUX = "flux"
+NAMES = (FLUX, "gateway-api", "cert-manager", "cilium")
+
+_GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
+_TYPES = "github.com/fluxcd/helm-controller/api/v2"
+
+
+def neighbours(
+    names: Iterable[str] = (FLUX,), progress: Progress = say
+) -> tuple[dict[str, Any], ...]:
+    """Give the CustomResourceDefinitions of neighbours, sorted by name.
+
+    names: of NAMES; only what is asked for is fetched.
+    Raises: TestbedError with step `fetch`, `compile` or `generate` and its log; `names` where a
+        neighbour is unknown.
+    Cost: flux about 2 minutes the first time, the others a download each; milliseconds after.
+    """
+    wanted = sorted(set(names))
+    if unknown := [name for name in wanted if name not in NAMES]:
+        known = ", ".join(NAMES)
+        raise TestbedError(f"no neighbour is called {unknown[0]}; there are {known}", step="names")
+    found = [definition for name in wanted for definition in _kept(name, progress)]
+    return tuple(sorted(found, key=lambda definition: str(definition["metadata"]["name"])))
+
+
+def install(plane: ControlPlane, crds: Iterable[dict[str, Any]], *, limit: int = 60) -> None:
+    """Apply definitions and wait until the API server serves them.
+
+    limit: seconds to wait.
+    Raises: TestbedError with step `install` and what the server said.
+    """
+    install_into(plane.binary, plane.kubeconfig, crds, limit=limit)
+
+
+def install_into(
+    binary: Path, kubeconfig: Path, crds: Iterable[dict[str, Any]], *, limit: int = 60
+) -> None:
+    """Apply definitions to the cluster of a kubeconfig, with a control plane's own kubectl."""
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": list(crds)})
+    for arguments in (
+        ("apply", "--server-side", "--force-conflicts", "-f", "-"),
+        ("wait", "--for=condition=Established", f"--timeout={limit}s", "-f", "-"),
+    ):
+        done = kubectl(binary, kubeconfig, *arguments, input=text)
+        if done.returncode != 0:
+            raise TestbedError(
+                f"kubectl {arguments[0]} failed: {done.stderr.strip()}", step="install"
+            )
+
+
+def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
+    """Read one neighbour's definitions from the cache, making them where they are not there."""
+    module = sources("tools/crds")
+    key = digest(module, name, find_toolchain().version)
+    kept = cache_folder() / "crds" / f"{name}-{key}.json"
+    with locked(kept.with_suffix(".lock"), f"another process fetches {name}", progress):
+        if not kept.is_file():
+            progress(f"fetching the definitions of {name}, once")
+            log = kept.with_suffix(".log")
+            make = _generated if name == FLUX else _published
+            made = [
+                document
+                for path in make(name, module, log, progress)
+                for document in yaml.load_all(path.read_bytes(), Loader=yaml.CSafeLoader)
+                if (document or {}).get("kind") == "CustomResourceDefinition"
+            ]
+            if not made:
+                raise TestbedError(
+                    f"{name} holds no definitions any more", step="fetch", log=str(log)
+                )
+            partial = kept.with_suffix(".partial")
+            partial.write_text(json.dumps(made), encoding="utf-8")
+            partial.replace(kept)
+    found: list[dict[str, Any]] = json.loads(kept.read_bytes())
+    return found
+
+
+def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path]:
+    """Give the files that a project's module ships, once Go has checked them against its sum."""
+    pin = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))[name]
+    with (
+        tempfile.TemporaryDirectory() as nowhere
+    ):  # outside any module, so any version may be named
+        about = f"{pin['module']}@{pin['version']}"
+        got = json.loads(run_go("fetch", ("mod", "download", "-json", about), Path(nowhere), log))
+    if got["Sum"] != pin["sum"]:
+        raise TestbedError(
+            f"{about} has the sum {got['Sum']}, not {pin['sum']} of neighbours.toml",
+            step="fetch",
+            hint="do not use it before you know why",
+        )
+    yield from sorted(Path(got["Dir"]).glob(pin["files"]))
+
+
+def _generated(_: str, module: Path, log: Path, progress: Progress) -> Iterator[Path]:
+    """Give what controller-gen makes of HelmRelease's types."""
+    generator = compiled(module, _GENERATOR, "controller-gen", progress)
+    with tempfile.TemporaryDirectory() as output:
+        command = [str(generator), "crd", f"paths={_TYPES}", f"output:crd:dir={output}"]
+        run_tool("generate", command, module, log)
+        yield from sorted(Path(output).glob("*.yaml"))
