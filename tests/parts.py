@@ -76,8 +76,7 @@ class Lines:
         """Keep nothing yet."""
         assert level in LEVELS
         self.text = b""
-        self.dropped = 0
-        self.log: Log = open_log(self, level=level, form="json", wall=lambda: START)  # type: ignore[arg-type]
+        self.log: Log = open_log(self, level=level, form="json", wall=lambda: START)
 
     def write(self, line: bytes) -> None:
         """Keep a line."""
@@ -95,7 +94,7 @@ class Pauses:
 
     taken: list[float] = field(default_factory=list)
 
-    async def __call__(self, seconds: float, woken: asyncio.Event) -> None:
+    async def __call__(self, seconds: float, _woken: asyncio.Event) -> None:
         """Turn the loop once."""
         self.taken.append(seconds)
         await asyncio.sleep(0)
@@ -104,14 +103,14 @@ class Pauses:
 async def until(true: Callable[[], object]) -> None:
     """Turn the loop until something is so; half a minute is for ever."""
     async with asyncio.timeout(30):
-        while not true():
+        while not true():  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0)
 
 
 async def later(true: Callable[[], object]) -> None:
     """Let looptime's time pass until something is so."""
     async with asyncio.timeout(2_000):
-        while not true():
+        while not true():  # noqa: ASYNC110 - what is waited for sets no event
             await asyncio.sleep(0.125)
 
 

@@ -258,7 +258,7 @@ def change(at: Exchange, shelf: Shelf) -> web.Response:
     if at.seen.verb == "get":
         return web.json_response(at.shape(live))
     body = at.seen.json() if at.seen.body else {}
-    stated = body.get("preconditions", {}) if at.seen.verb == "delete" else body["metadata"]
+    stated = body.get("preconditions", {}) if at.seen.verb == "delete" else body.get("metadata", {})
     for key in ("uid", "resourceVersion"):
         if stated.get(key) and stated[key] != live["metadata"][key]:
             return _status(409, "Conflict", at.name)

@@ -125,7 +125,7 @@ async def test_a_metadata_list_asks_for_metadata_and_keeps_no_annotation(
     assert names(page.objects) == ["a"]
     assert page.objects[0].meta.annotations is None
     assert page.objects[0].body == {}
-    wanted = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=1"
+    wanted = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
     assert server.requests[0].headers["accept"] == wanted
 
 
@@ -150,7 +150,7 @@ async def test_a_metadata_watch_refuses_whole_objects(
         await watched(client)
 
     assert caught.value.reason == "FullAnswer"
-    wanted = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=1"
+    wanted = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
     assert server.requests[0].headers["accept"] == wanted
 
 
@@ -395,7 +395,7 @@ async def test_writes_ask_for_the_metadata_of_their_answer(
     assert (made.meta.uid, made.body) == (secrets.at("ns", "a")["metadata"]["uid"], {})
     assert int(changed.meta.resource_version) > int(made.meta.resource_version)
     assert secrets.at("ns", "a")["type"] == "Opaque"
-    partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=1"
+    partial = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
     assert [seen.headers["accept"] for seen in server.requests] == [partial] * 2
     assert server.requests[0].headers["user-agent"].startswith("roadstead/")
 

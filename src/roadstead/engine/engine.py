@@ -5,7 +5,7 @@ A driver feeds it what lists and watches bring (`begin_list`, `add_page`, `end_l
 comes of the same facts is the same.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -97,11 +97,16 @@ class Engine:
 
     def end_list(self, view: View, resource_version: str) -> None:
         """The last page of a list has come."""
-        store = self.stores[view]
-        for change in store.end_list(resource_version):
+        for _ in self.ending(view, resource_version):
+            pass
+
+    def ending(self, view: View, resource_version: str) -> Iterator[None]:
+        """End a list step by step, so that a driver can do other things in between."""
+        for change in self.stores[view].end_list(resource_version):
             self._wake(view, change, Priority.NORMAL)
-        self._wake_named(view)
-        self._pay_debts()
+            yield
+        yield from self._wake_named(view)
+        yield from self._pay_debts()
 
     def happened(self, view: View, kind_of_event: str, seen: Object) -> None:
         """A watch event has come: ADDED, MODIFIED or DELETED."""
@@ -125,12 +130,17 @@ class Engine:
 
     def resync(self, name: str) -> None:
         """Have every key of a controller looked at again, after what is urgent."""
+        for _ in self._resyncing(name):
+            pass
+
+    def _resyncing(self, name: str) -> Iterator[None]:
         desk = self.desks[name]
         now = self._clock.steady()
         for watch in desk.controller.watches:
             for seen in self.stores[watch.view].list():
                 for key in self._keys(desk, watch, seen):
                     desk.queue.add(key, now, Priority.LOW)
+                yield
 
     async def work(self, name: str, key: Ref, api: Api) -> Passed:
         """Run a pass over a key that was taken, and a second at once after a conflict.
@@ -171,7 +181,8 @@ class Engine:
             desk.trails.pop(key, None)
         else:
             # Bodies of Secrets go with the pass; what is kept is why, not what.
-            desk.trails[key] = replace(decision, want=(), drop=())
+            bulky = decision.want or decision.drop
+            desk.trails[key] = replace(decision, want=(), drop=()) if bulky else decision
         if passed.error is None:
             desk.wakes.set(key, decision.wakes)
             desk.states.note(key, decision.state, now)
@@ -235,7 +246,7 @@ class Engine:
             self._on_bug(desk.controller.name, bug)
             return ()
 
-    def _wake_named(self, view: View) -> None:
+    def _wake_named(self, view: View) -> Iterator[None]:
         """After a list, wake what a decision named and the view does not store.
 
         Its deletion in a gap would leave no trace.
@@ -248,12 +259,13 @@ class Engine:
                 if not store.holds(ref.namespace, ref.name):
                     for key in keys:
                         desk.queue.add(key, now, Priority.LOW)
+                yield
 
-    def _pay_debts(self) -> None:
+    def _pay_debts(self) -> Iterator[None]:
         for name, desk in self.desks.items():
             if desk.owes_all and self.ready(name):
                 desk.owes_all = False
-                self.resync(name)
+                yield from self._resyncing(name)
 
     def _spread(self) -> float:
         return SPREAD * self._jitter()

@@ -77,10 +77,10 @@ class Store:
         """Finish a list: what it did not bring is gone."""
         listed = self._listed if self._listed is not None else set()
         self._listed = None
-        for name in [name for name in self._objects if name not in listed]:
-            old = self._objects[name]
-            self._remove(name, old)
-            yield Change(old, None, gone=True)
+        for name, old in [at for at in self._objects.items() if at[0] not in listed]:
+            if self._objects.get(name) is old:  # our own write may have come in between
+                self._remove(name, old)
+                yield Change(old, None, gone=True)
         self.resource_version = resource_version
         self.complete = True
         self.state = State.LIVE

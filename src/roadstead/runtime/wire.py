@@ -19,8 +19,8 @@ from roadstead.kube.refs import Kind
 from roadstead.kube.views import Form, View
 
 JSON = "application/json"
-PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=1"
-PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=1"
+PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MERGE_PATCH = "application/merge-patch+json"
 
 MESSAGE_LENGTH = 300

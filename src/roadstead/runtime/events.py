@@ -1,0 +1,173 @@
+"""Tells of decisions in core `v1` Events: one object for each, its count raised by repeats."""
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from roadstead.decision import Event
+from roadstead.engine.clock import Clock
+from roadstead.errors import ClusterError
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import EVENT, Kind, Ref
+from roadstead.kube.times import format_time
+
+LONGEST_MESSAGE = 1024
+REMEMBERED = 10_000
+HOME = "default"
+"""Where events about cluster-scoped objects live, as Kubernetes' own do."""
+WRITE_DEADLINE = 8.0
+"""Seconds a write may take; the gate asks for more lease time than that."""
+_LONGEST_NAME = 253
+
+
+class Requests(Protocol):
+    """What of the client is used here."""
+
+    async def get(self, ref: Ref) -> Object | None:
+        """One object."""
+
+    async def list_metadata(
+        self, kind: Kind, namespace: str = "", labels: str = ""
+    ) -> tuple[Object, ...]:
+        """Metadata of a selection."""
+
+    async def create(
+        self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
+    ) -> Object:
+        """POST."""
+
+    async def replace(
+        self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
+    ) -> Object:
+        """PUT."""
+
+    async def patch(
+        self, ref: Ref, body: Mapping[str, Any], *, deadline: float | None = None
+    ) -> Object:
+        """PATCH."""
+
+    async def delete(
+        self, ref: Ref, uid: str, resource_version: str, *, deadline: float | None = None
+    ) -> None:
+        """DELETE."""
+
+
+@dataclass(slots=True)
+class _Series:
+    first: str
+    count: int
+
+
+class LiveApi:
+    """The client as the engine uses it: with a deadline for writes, and a voice."""
+
+    def __init__(self, client: Requests, clock: Clock, instance: str = "") -> None:
+        """Write through a client. instance: who reports, the pod's name."""
+        self._client = client
+        self._clock = clock
+        self._instance = instance
+        self._series: OrderedDict[str, _Series] = OrderedDict()
+        self.get = client.get
+        self.list_metadata = client.list_metadata
+
+    async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """POST; gives the metadata of what was made."""
+        return await self._client.create(kind, body, deadline=WRITE_DEADLINE)
+
+    async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """PUT; gives the metadata of what is now there."""
+        return await self._client.replace(kind, body, deadline=WRITE_DEADLINE)
+
+    async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
+        """DELETE with both preconditions."""
+        await self._client.delete(ref, uid, resource_version, deadline=WRITE_DEADLINE)
+
+    async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002
+        """Create the event, or raise the count of the one that tells the same.
+
+        times: how often it was told since it became true; the series counts further back.
+        """
+        now = format_time(self._clock.wall())
+        name = name_of(component, event)
+        known = self._series.get(name)
+        if known is not None:
+            repeat = {"count": known.count + 1, "lastTimestamp": now}
+            if await self._repeated(event, name, repeat):
+                known.count += 1
+                return
+        series = _Series(known.first if known else now, (known.count if known else 0) + 1)
+        body = body_of(component, event, name) | {
+            "reportingInstance": self._instance,
+            "firstTimestamp": series.first,
+            "lastTimestamp": now,
+            "count": series.count,
+        }
+        try:
+            await self._client.create(EVENT, body, deadline=WRITE_DEADLINE)
+        except ClusterError as error:
+            if error.status != HTTPStatus.CONFLICT:
+                raise
+            # Told before this process started, or by a request whose answer was lost.
+            await self._repeated(event, name, {"lastTimestamp": now})
+        self._remember(name, series)
+
+    async def _repeated(self, event: Event, name: str, body: Mapping[str, Any]) -> bool:
+        """Change an event; False when the server has dropped it, as it does after an hour."""
+        try:
+            await self._client.patch(EVENT.ref(home_of(event), name), body, deadline=WRITE_DEADLINE)
+        except ClusterError as error:
+            if not error.not_found:
+                raise
+            return False
+        return True
+
+    def _remember(self, name: str, series: _Series) -> None:
+        self._series[name] = series
+        self._series.move_to_end(name)
+        while len(self._series) > REMEMBERED:
+            self._series.popitem(last=False)
+
+
+def home_of(event: Event) -> str:
+    """The namespace an event is stored in."""
+    return event.about.namespace or HOME
+
+
+def name_of(component: str, event: Event) -> str:
+    """Name an event by what it says: the same one twice is one object."""
+    said = "\0".join((component, event.uid, str(event.about), event.reason, event.message))
+    digest = hashlib.sha256(said.encode()).hexdigest()[:16]
+    return f"{event.about.name[: _LONGEST_NAME - 17].rstrip('.-')}.{digest}"
+
+
+def body_of(component: str, event: Event, name: str) -> dict[str, Any]:
+    """Write one event out, but for its times and its count."""
+    about = event.about
+    involved = {
+        "apiVersion": about.kind.api_version,
+        "kind": about.kind.kind,
+        "name": about.name,
+        "namespace": about.namespace,
+        "uid": event.uid,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": name, "namespace": home_of(event)},
+        "involvedObject": {key: value for key, value in involved.items() if value},
+        "type": event.type,
+        "reason": event.reason,
+        "message": shortened(event.message),
+        "source": {"component": component},
+        "reportingComponent": component,
+    }
+
+
+def shortened(message: str) -> str:
+    """Cut a message at what an event may hold."""
+    if len(message) <= LONGEST_MESSAGE:
+        return message
+    return message[: LONGEST_MESSAGE - 1] + "…"

@@ -1,0 +1,310 @@
+"""One `roadstead run`: opens what it needs, in order, and closes it in the other.
+
+Credentials, client, servers; then the lease in the background while the views fill (a warm
+standby); passes run only while the lease is ours and the views can answer. Nothing here ever
+gives up on a cluster that is away.
+"""
+
+import asyncio
+import logging
+import os
+import random
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager
+from typing import Any
+
+from roadstead import __version__
+from roadstead.capabilities import CONTROLLERS
+from roadstead.engine.clock import Clock
+from roadstead.engine.engine import Engine
+from roadstead.errors import BugError, InputError
+from roadstead.kube.refs import LEASE
+from roadstead.runtime import health
+from roadstead.runtime.access import ACCOUNT, Config
+from roadstead.runtime.client import Client
+from roadstead.runtime.clock import LiveClock, rest
+from roadstead.runtime.credentials import Credentials
+from roadstead.runtime.events import LiveApi
+from roadstead.runtime.feed import Feeds, raise_thresholds
+from roadstead.runtime.kubeconfig import find
+from roadstead.runtime.lease import Lease
+from roadstead.runtime.logs import Bridge, Log, Pipe, form_for, open_log, place_of
+from roadstead.runtime.loop import Loop
+from roadstead.runtime.metrics import Gauges, Metrics
+from roadstead.runtime.nightshift import Watchdog, report
+from roadstead.runtime.options import JOIN_SECONDS, RunOptions
+from roadstead.wiring import Controller
+
+DONE, LOST = 0, 1
+QUIET_PERIOD = 0.5
+_STOP = (signal.SIGTERM, signal.SIGINT)
+
+
+async def run(options: RunOptions) -> int:
+    """Run until told to stop; give the exit code: 0 after a stop, 1 when the lease was lost.
+
+    Raises: InputError for flags, files and credentials that cannot be used; BugError.
+    """
+    controllers = chosen(CONTROLLERS, options.only)
+    config = find(options.kubeconfig, options.context, options.environ)
+    pipe, clock = Pipe(options.log_descriptor), LiveClock()
+    try:
+        terminal = os.isatty(options.log_descriptor)
+        form = form_for(options.log_format, terminal=terminal, environ=options.environ)
+        log = open_log(pipe, level=options.log_level, form=form, wall=clock.wall)
+        with _bridged(log):
+            manager = Manager(
+                options, controllers, config, log=log, clock=clock, dropped=lambda: pipe.dropped
+            )
+            with manager.signals():
+                return await manager.run()
+    finally:
+        pipe.close()
+
+
+def chosen(known: Mapping[str, Controller], only: Iterable[str]) -> tuple[Controller, ...]:
+    """The controllers that `--only` names, all without it, sorted.
+
+    Raises: InputError for a name nobody has.
+    """
+    wanted = sorted(set(only) or known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"--only: there is no capability `{name}`",
+                hint=f"known: {', '.join(sorted(known))}",
+            )
+    return tuple(known[name] for name in wanted)
+
+
+class Manager:
+    """All parts of one process.
+
+    ports: where `metrics` and `health` are served, 0 for not at all; known once `run` has begun.
+    """
+
+    def __init__(
+        self,
+        options: RunOptions,
+        controllers: tuple[Controller, ...],
+        config: Config,
+        *,
+        log: Log,
+        clock: Clock,
+        dropped: Callable[[], int],
+    ) -> None:
+        """Open nothing yet. dropped: how many log lines were lost."""
+        self.options, self.config, self.log, self._clock = options, config, log, clock
+        self.ports: dict[str, int] = {}
+        self._names = tuple(controller.name for controller in controllers)
+        self._stop = asyncio.Event()
+        self._jitter: Callable[[], float] = lambda: random.uniform(-1, 1)  # noqa: S311 - timers
+        self.engine = Engine(
+            controllers,
+            options.settings,
+            clock,
+            jitter=self._jitter,
+            dry=options.read_only,
+            on_bug=self._bug,
+        )
+        limits = {c.name: options.workers or c.workers for c in controllers}
+        self.metrics = Metrics(self.engine, clock, limits, dry=options.read_only)
+        self._credentials = Credentials(config, environ=options.environ)
+        self.client = Client(
+            self._credentials,
+            gate=self._gate,
+            read_only=options.read_only,
+            observe=self.metrics.observe,
+            qps=options.qps,
+        )
+        self.lease = self._candidate() if self._elects() else None
+        self.feeds = Feeds(
+            self.engine,
+            self.client,
+            clock,
+            log,
+            ring=self._ring,
+            jitter=self._jitter,
+        )
+        api = LiveApi(self.client, clock, socket.gethostname())
+        self.loops = tuple(
+            Loop(
+                self.engine,
+                name,
+                api,
+                self.metrics,
+                log=log,
+                clock=clock,
+                workers=limits[name],
+                dry=options.read_only,
+            )
+            for name in self._names
+        )
+        self._watchdog = Watchdog(log)
+        self.metrics.attach(Gauges(self.feeds.ages, self._watchdog.lag, self._leader, dropped))
+
+    def stop(self) -> None:
+        """Take no further key, finish those in work, give the lease up and end."""
+        self._stop.set()
+
+    @contextmanager
+    def signals(self) -> Iterator[None]:
+        """Stop at SIGTERM and SIGINT, report at SIGUSR1."""
+        loop = asyncio.get_running_loop()
+        for number in _STOP:
+            loop.add_signal_handler(number, self.stop)
+        loop.add_signal_handler(signal.SIGUSR1, self._report)
+        try:
+            yield
+        finally:
+            for number in (*_STOP, signal.SIGUSR1):
+                loop.remove_signal_handler(number)
+
+    async def run(self) -> int:
+        """Run until stopped or until the lease is lost; give the exit code."""
+        self.log.info(
+            "roadstead starts",
+            version=__version__,
+            capabilities=" ".join(self._names),
+            server=self.config.server,
+            lease=self.lease.ref.key if self.lease else "",
+            read_only=self.options.read_only or "",
+        )
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.client.close)
+            await self._credentials.refresh()
+            await self._serve(stack)
+            raise_thresholds()
+            background = self._background()
+            stack.push_async_callback(_cancelled, background)
+            return await self._attend(background)
+
+    async def _attend(self, background: dict[str, asyncio.Task[Any]]) -> int:
+        """Wait for the first thing that ends the run, and end it in order."""
+        await asyncio.wait(background.values(), return_when=asyncio.FIRST_COMPLETED)
+        if background["stop"].done():
+            self.log.info("stopping")
+            code = DONE
+        elif self.lease and background["lease"].done() and not background["lease"].exception():
+            code = LOST
+        else:
+            raise self._broken(background)
+        for loop in self.loops:
+            loop.stop()
+        grace = JOIN_SECONDS if code == DONE else 0.0
+        late = sum(await asyncio.gather(*(loop.join(grace) for loop in self.loops)))
+        if late:
+            self.log.warning("passes cut off", count=late)
+        if self.lease and code == DONE:
+            await _cancelled({"lease": background["lease"]})
+            await self.lease.release()
+        self.log.info("stopped", code=code)
+        return code
+
+    def _background(self) -> dict[str, asyncio.Task[Any]]:
+        work: dict[str, Coroutine[Any, Any, Any]] = {
+            "stop": self._stop.wait(),
+            "watchdog": self._watchdog.run(),
+            "feeds": self.feeds.run(),
+            "workers": self._work(),
+        }
+        if self.lease:
+            work["lease"] = self.lease.run()
+        return {name: asyncio.create_task(job, name=name) for name, job in work.items()}
+
+    async def _work(self) -> None:
+        """Run the workers while we lead; under read_only say what came of the first round."""
+        if self.lease:
+            await self.lease.leading.wait()
+        async with asyncio.TaskGroup() as group:
+            for loop in self.loops:
+                group.create_task(loop.run(), name="workers")
+            if self.options.read_only:
+                group.create_task(self._rehearse(), name="rehearsal")
+        await self._stop.wait()
+
+    async def _rehearse(self) -> None:
+        desks, never = self.engine.desks, asyncio.Event()
+        while not all(self.engine.ready(name) for name in desks) or any(
+            len(desk.queue) or desk.queue.running() for desk in desks.values()
+        ):
+            await rest(QUIET_PERIOD, never)
+        changes = sum(sum(tally.changes.values()) for tally in self.metrics.tallies.values())
+        self.log.info("read-only: nothing is written", would_change=changes)
+
+    async def _serve(self, stack: AsyncExitStack) -> None:
+        if self.options.page not in {"", health.OFF}:
+            raise InputError("--page-bind-address: there is no status page in this version yet")
+        checks = health.readiness(self.engine, self.feeds)
+        apps = {
+            "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),
+            "health": (health.health_app(health.liveness(self.feeds), checks), self.options.health),
+        }
+        flags = {"metrics": "--metrics-bind-address", "health": "--health-probe-bind-address"}
+        for name, (app, address) in apps.items():
+            self.ports[name] = await health.serve(stack, app, address, flags[name])
+
+    def _elects(self) -> bool:
+        wanted, token = self.options.leader_elect, self.config.token
+        in_cluster = token is not None and token.path == ACCOUNT / "token"
+        return (in_cluster if wanted is None else wanted) and not self.options.read_only
+
+    def _candidate(self) -> Lease:
+        namespace = self.options.lease_namespace or self.config.namespace
+        return Lease(
+            self.client,
+            LEASE.ref(namespace, f"roadstead-{'-'.join(self._names)}"),
+            f"{socket.gethostname()}_{os.urandom(6).hex()}",
+            clock=self._clock,
+            log=self.log,
+            jitter=self._jitter,
+        )
+
+    def _gate(self, seconds: float) -> None:
+        if self.lease:
+            self.lease.gate(seconds)
+
+    def _leader(self) -> tuple[str, bool] | None:
+        return (self.lease.ref.name, self.lease.leading.is_set()) if self.lease else None
+
+    def _ring(self) -> None:
+        for loop in self.loops:
+            loop.ring()
+
+    def _report(self) -> None:
+        report(self.engine, self.feeds.ages(), self.log)
+
+    def _bug(self, name: str, bug: Exception) -> None:
+        self.metrics.panics.labels(name).inc()
+        self.log.error(
+            "bug in a mapper", controller=name, type=type(bug).__name__, place=place_of(bug)
+        )
+
+    def _broken(self, background: Mapping[str, asyncio.Task[Any]]) -> BugError:
+        """Name the part that ended though nothing ever ends it."""
+        name, task = next((name, task) for name, task in background.items() if task.done())
+        error = task.exception()
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        said = f"{type(error).__name__} at {place_of(error)}" if error else "it ended"
+        self.log.error("part ended", part=name, said=said)
+        return BugError(f"the {name} of `run` ended: {said}", hint="report this line")
+
+
+@contextmanager
+def _bridged(log: Log) -> Iterator[None]:
+    """Have what libraries log leave through our pipe."""
+    root, bridge = logging.getLogger(), Bridge(log)
+    root.addHandler(bridge)
+    try:
+        yield
+    finally:
+        root.removeHandler(bridge)
+
+
+async def _cancelled(tasks: Mapping[str, asyncio.Task[Any]]) -> None:
+    for task in tasks.values():
+        task.cancel()
+    await asyncio.gather(*tasks.values(), return_exceptions=True)

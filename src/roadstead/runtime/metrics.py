@@ -1,0 +1,370 @@
+"""Figures under controller-runtime's names and our own. No label ever holds an object's name."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import prometheus_client
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from roadstead.decision import Decision, Did, Finding, Verdict
+from roadstead.engine.clock import Clock
+from roadstead.engine.engine import Desk, Engine
+from roadstead.engine.passes import Passed
+from roadstead.kube.refs import Ref
+
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+
+ANCHORS = "anchors"
+RECONCILE_BUCKETS = (
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+    1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50,
+    60,
+)  # fmt: skip
+QUEUE_BUCKETS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000)
+RESULTS = ("error", "requeue", "requeue_after", "success")
+_OPS = {Did.CREATED: "create", Did.UPDATED: "update", Did.DELETED: "delete"}
+_METHODS = {
+    "get": "GET",
+    "list": "GET",
+    "watch": "GET",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+}
+_NAMED = ("name", "controller")
+
+Verdicts = tuple[tuple[str, Verdict], ...]
+
+
+def result_of(passed: Passed) -> str:
+    """Say what controller-runtime would call the end of a pass."""
+    if passed.error is not None or any(o.did is Did.FAILED for o in passed.outcomes):
+        return "requeue" if passed.conflict else "error"
+    if passed.decision.backoff or passed.wrote:
+        return "requeue"
+    return "success" if passed.decision.recheck is None else "requeue_after"
+
+
+class Tally:
+    """How many keys of a controller are in each state, and have each finding.
+
+    Kept up to date with each pass, since counting 20,000 trails would hold up the loop.
+    changes: how many objects the last pass of a key changed, or would have.
+    """
+
+    def __init__(self) -> None:
+        """Know no key."""
+        self.states: Counter[str] = Counter()
+        self.findings: Counter[tuple[str, Verdict]] = Counter()
+        self.changes: dict[Ref, int] = {}
+        self._of: dict[Ref, tuple[str, Verdicts]] = {}
+        self._shared: dict[Verdicts, Verdicts] = {}
+
+    def note(self, key: Ref, passed: Passed) -> tuple[Finding, ...]:
+        """Take in one pass; give the refusals that the one before did not end in."""
+        before = self._take_out(key)
+        decision = passed.decision
+        if passed.wrote:
+            self.changes[key] = sum(outcome.did in _OPS for outcome in passed.outcomes)
+        if passed.gone:
+            return ()
+        verdicts: Verdicts = tuple((found.rule, found.verdict) for found in decision.findings)
+        verdicts = self._shared.setdefault(verdicts, verdicts)
+        self._of[key] = (decision.state, verdicts)
+        if decision.state:
+            self.states[decision.state] += 1
+        self.findings.update(verdicts)
+        return tuple(
+            found
+            for found in decision.findings
+            if found.verdict is Verdict.REFUSE and (found.rule, found.verdict) not in before
+        )
+
+    def _take_out(self, key: Ref) -> Verdicts:
+        self.changes.pop(key, None)
+        state, verdicts = self._of.pop(key, ("", ()))
+        if state:
+            self.states[state] -= 1
+        self.findings.subtract(verdicts)
+        return verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Gauges:
+    """What is read at each scrape.
+
+    ages: of the watches, by name. lag: the longest the loop stood still within a minute.
+    leader: the lease's name and whether it is ours; None without election.
+    dropped: log lines lost.
+    """
+
+    ages: Callable[[], Mapping[str, float]]
+    lag: Callable[[], float]
+    leader: Callable[[], tuple[str, bool] | None]
+    dropped: Callable[[], int]
+
+
+class Metrics:
+    """Everything `/metrics` shows of one process."""
+
+    def __init__(
+        self, engine: Engine, clock: Clock, limits: Mapping[str, int], *, dry: bool = False
+    ) -> None:
+        """Register every name.
+
+        limits: the most passes at once, by controller. dry: no write is carried out.
+        """
+        self._dry = dry
+        self.registry = CollectorRegistry()
+        self.tallies = {name: Tally() for name in engine.desks}
+        self._reconciles()
+        self._queues()
+        self._ours()
+        for name, limit in limits.items():
+            self.maximum.labels(name).set(limit)
+            self.active.labels(name).set(0)
+            for result in RESULTS:
+                self.total.labels(name, result)
+            for counter in (self.errors, self.terminal, self.panics, self.timeouts):
+                counter.labels(name)
+        self.registry.register(_AtScrape(engine, clock, self.tallies))
+        prometheus_client.ProcessCollector(registry=self.registry)
+        prometheus_client.PlatformCollector(registry=self.registry)
+
+    def _reconciles(self) -> None:
+        prefix, by = "controller_runtime_", ("controller",)
+        self.total = self._counter(f"{prefix}reconcile", "Passes.", ("controller", "result"))
+        self.errors = self._counter(f"{prefix}reconcile_errors", "Failed passes.", by)
+        self.terminal = self._counter(
+            f"{prefix}terminal_reconcile_errors", "Failed passes that are not repeated: none.", by
+        )
+        self.panics = self._counter(f"{prefix}reconcile_panics", "Passes that met a bug.", by)
+        self.timeouts = self._counter(f"{prefix}reconcile_timeouts", "Passes cut off.", by)
+        self.seconds = prometheus_client.Histogram(
+            f"{prefix}reconcile_time_seconds",
+            "Length of a pass.",
+            by,
+            registry=self.registry,
+            buckets=RECONCILE_BUCKETS,
+        )
+        self.active = self._gauge(f"{prefix}active_workers", "Passes running.", by)
+        self.maximum = self._gauge(
+            f"{prefix}max_concurrent_reconciles", "Passes that may run at once.", by
+        )
+
+    def _queues(self) -> None:
+        self.waited, self.worked = (
+            prometheus_client.Histogram(
+                f"workqueue_{what}_duration_seconds",
+                said,
+                _NAMED,
+                registry=self.registry,
+                buckets=QUEUE_BUCKETS,
+            )
+            for what, said in (("queue", "How long keys waited."), ("work", "Length of a pass."))
+        )
+
+    def _ours(self) -> None:
+        self.requests = self._counter(
+            "rest_client_requests", "Requests by status and method.", ("code", "method")
+        )
+        self.applied = self._counter(
+            "roadstead_apply", "Writes and what came of them.", ("kind", "op", "result")
+        )
+        self.writes = self._counter("roadstead_tenant_ca_writes", "Writes of anchors.", ("op",))
+        self.refusals = self._counter(
+            "roadstead_tenant_ca_refusals", "Refusals, counted when they begin.", ("reason",)
+        )
+        for op in (*_OPS.values(), "readmit"):
+            self.writes.labels(op)
+
+    def _counter(self, name: str, said: str, by: tuple[str, ...]) -> prometheus_client.Counter:
+        return prometheus_client.Counter(name, said, by, registry=self.registry)
+
+    def _gauge(self, name: str, said: str, by: tuple[str, ...]) -> prometheus_client.Gauge:
+        return prometheus_client.Gauge(name, said, by, registry=self.registry)
+
+    def attach(self, gauges: Gauges) -> None:
+        """Show what the rest of the process knows, too."""
+        self.registry.register(_Outside(gauges))
+
+    def observe(self, verb: str, status: int, _seconds: float) -> None:
+        """Count one request. status: 0 when no answer came."""
+        method = _METHODS.get(verb, verb.upper())
+        self.requests.labels(str(status) if status else "<error>", method).inc()
+
+    def of(self, name: str) -> "Figures":
+        """The figures of one controller's passes."""
+        return Figures(self, name)
+
+    def passed(self, name: str, key: Ref, passed: Passed) -> None:
+        """Take in what a pass came to."""
+        for found in self.tallies[name].note(key, passed):
+            if name == ANCHORS:
+                self.refusals.labels(found.reason).inc()
+        for outcome in passed.outcomes:
+            done = "dry" if self._dry else "ok"
+            result = done if outcome.did is not Did.FAILED else outcome.reason or "failed"
+            op = _OPS.get(outcome.did) or _meant(passed.decision, outcome.ref)
+            if outcome.did in {Did.UNCHANGED, Did.HELD}:
+                result = outcome.did.value
+            self.applied.labels(outcome.ref.kind.kind, op, result).inc()
+            if name == ANCHORS and outcome.did in _OPS and not self._dry:
+                self.writes.labels("readmit" if outcome.note == "readmit" else op).inc()
+
+    def exposition(self) -> bytes:
+        """Give the page in Prometheus' text form."""
+        return prometheus_client.generate_latest(self.registry)
+
+
+class Figures:
+    """One controller's figures, looked up once instead of for every pass."""
+
+    def __init__(self, metrics: Metrics, name: str) -> None:
+        """Look them up."""
+        self.panics = metrics.panics.labels(name)
+        self.timeouts = metrics.timeouts.labels(name)
+        self._errors = metrics.errors.labels(name)
+        self._active = metrics.active.labels(name)
+        self._totals = {result: metrics.total.labels(name, result) for result in RESULTS}
+        self._seconds = metrics.seconds.labels(name)
+        self._waited = metrics.waited.labels(name, name)
+        self._worked = metrics.worked.labels(name, name)
+
+    def began(self, waited: float) -> None:
+        """A key was taken, after so many seconds."""
+        self._waited.observe(waited)
+        self._active.inc()
+
+    def ended(self, seconds: float, result: str) -> None:
+        """A pass is over. result: one of RESULTS."""
+        self._active.dec()
+        self._totals[result].inc()
+        self._seconds.observe(seconds)
+        self._worked.observe(seconds)
+        if result == "error":
+            self._errors.inc()
+
+
+def _meant(decision: Decision, ref: Ref) -> str:
+    """Say what was tried where nothing came of it."""
+    if any(drop.ref == ref for drop in decision.drop):
+        return "delete"
+    return "update" if any(want.ref == ref and want.live for want in decision.want) else "create"
+
+
+class _AtScrape(Collector):
+    """Reads queues, views and tallies when they are asked for."""
+
+    def __init__(self, engine: Engine, clock: Clock, tallies: Mapping[str, Tally]) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._tallies = tallies
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._of_queues()
+        yield from self._of_findings()
+        if ANCHORS in self._engine.desks:
+            yield from self._of_anchors(self._engine.desks[ANCHORS])
+
+    def _of_queues(self) -> Iterator[Metric]:
+        now = self._clock.steady()
+        adds, retries = (
+            CounterMetricFamily(f"workqueue_{what}", said, labels=_NAMED)
+            for what, said in (("adds", "Keys added."), ("retries", "Keys put back to retry."))
+        )
+        depth, unfinished, longest = (
+            GaugeMetricFamily(f"workqueue_{what}", said, labels=_NAMED)
+            for what, said in (
+                ("depth", "Keys that wait for a worker."),
+                ("unfinished_work_seconds", "Seconds of work in progress, summed up."),
+                ("longest_running_processor_seconds", "Age of the oldest pass that runs."),
+            )
+        )
+        for name, desk in self._engine.desks.items():
+            by, spans = (name, name), [now - since for since in desk.queue.running().values()]
+            adds.add_metric(by, desk.queue.adds)
+            retries.add_metric(by, desk.queue.retries)
+            depth.add_metric(by, len(desk.queue))
+            unfinished.add_metric(by, sum(spans))
+            longest.add_metric(by, max(spans, default=0.0))
+        yield from (adds, retries, depth, unfinished, longest)
+
+    def _of_findings(self) -> Iterator[Metric]:
+        sums: Counter[tuple[str, Verdict]] = Counter()
+        for tally in self._tallies.values():
+            sums.update(tally.findings)
+        family = GaugeMetricFamily(
+            "roadstead_findings", "Keys by the verdict of each rule.", labels=("rule", "verdict")
+        )
+        for (rule, verdict), count in sorted(sums.items()):
+            family.add_metric((rule, verdict.value), count)
+        yield family
+        objects = GaugeMetricFamily("roadstead_view_objects", "Stored objects.", labels=("watch",))
+        states = GaugeMetricFamily(
+            "roadstead_view_state", "1 for the state a view is in.", labels=("watch", "state")
+        )
+        for view, store in self._engine.stores.items():
+            objects.add_metric((view.name,), len(store))
+            states.add_metric((view.name, store.state.value), 1)
+        yield from (objects, states)
+
+    def _of_anchors(self, desk: Desk) -> Iterator[Metric]:
+        releases = GaugeMetricFamily(
+            "roadstead_tenant_ca_releases", "Releases by state.", labels=("state",)
+        )
+        for state, count in sorted(self._tallies[ANCHORS].states.items()):
+            releases.add_metric((state,), count)
+        held = GaugeMetricFamily(
+            "roadstead_tenant_ca_withdrawals_held",
+            "Withdrawals the mass withdrawal guard holds, by application kind.",
+            labels=("kind",),
+        )
+        for kind, count in desk.withdrawals.held().items():
+            held.add_metric((kind,), count)
+        yield from (releases, held)
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+
+class _Outside(Collector):
+    """Reads what feeds, lease, loop and log know."""
+
+    def __init__(self, gauges: Gauges) -> None:
+        self._gauges = gauges
+
+    def collect(self) -> Iterator[Metric]:
+        ages = self._gauges.ages()
+        for name in ("roadstead_watch_age_seconds", "roadstead_tenant_ca_watch_age_seconds"):
+            family = GaugeMetricFamily(
+                name,
+                "Seconds since a watch last delivered or was re-established.",
+                labels=["watch"],
+            )
+            for watch, age in sorted(ages.items()):
+                family.add_metric((watch,), age)
+            yield family
+        yield GaugeMetricFamily(
+            "roadstead_loop_lag_seconds",
+            "The longest the event loop stood still within the last minute.",
+            value=self._gauges.lag(),
+        )
+        yield CounterMetricFamily(
+            "roadstead_log_lines_dropped",
+            "Log lines lost because nobody read them.",
+            value=self._gauges.dropped(),
+        )
+        if (leader := self._gauges.leader()) is not None:
+            status = GaugeMetricFamily(
+                "leader_election_master_status", "1 while this process leads.", labels=("name",)
+            )
+            status.add_metric((leader[0],), float(leader[1]))
+            yield status
+
+    def describe(self) -> Iterable[Metric]:
+        return ()

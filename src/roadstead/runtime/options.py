@@ -1,0 +1,69 @@
+"""What `roadstead run` is started with, as one frozen value. Source: cli.md, 2.3."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from roadstead.errors import InputError
+from roadstead.settings import Settings
+
+JOIN_SECONDS = 20.0
+"""How long a stop waits for passes in work."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The flags of `run`.
+
+    kubeconfig, context: empty for the usual places. environ: the process's environment.
+    only: the capabilities to run, by name; empty for all.
+    settings: what the decisions may know. read_only: decide, report, write nothing.
+    metrics, health, page: addresses such as `:8080`; `0` or empty serves nothing.
+    webhook_port, webhook_cert_dir: for capabilities that answer admission.
+    leader_elect: None for "in a cluster, and not under read_only".
+    lease_namespace: empty for the pod's, or the context's.
+    workers: passes at once for each controller; None for what each asks for.
+    qps: requests a second at most; 0 for no limit of ours.
+    log_level: debug, info, warning or error. log_format: text or json; empty for what fits.
+    log_descriptor: where lines are written.
+    """
+
+    kubeconfig: str = ""
+    context: str = ""
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    only: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+    read_only: bool = False
+    metrics: str = ":8080"
+    health: str = ":8081"
+    page: str = ""
+    webhook_port: int = 9443
+    webhook_cert_dir: Path | None = None
+    leader_elect: bool | None = None
+    lease_namespace: str = ""
+    workers: int | None = None
+    qps: float = 0.0
+    log_level: str = "info"
+    log_format: str = ""
+    log_descriptor: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant.
+
+        Raises: InputError.
+        """
+        if self.workers is not None and self.workers < 1:
+            raise InputError(f"--max-concurrent-reconciles: {self.workers} is less than 1")
+        if self.qps < 0:
+            raise InputError(f"--kube-api-qps: {self.qps:g} is less than 0", hint="0 sets no limit")
+        if self.log_level not in {"debug", "info", "warning", "error"}:
+            raise InputError(
+                f"--log-level: `{self.log_level}` is none of debug, info, warning, error"
+            )
+        if self.log_format not in {"", "text", "json"}:
+            raise InputError(f"--log-format: `{self.log_format}` is neither text nor json")
+        if self.read_only and self.leader_elect:
+            raise InputError(
+                "--leader-elect with --read-only: a run that writes nothing takes no lease",
+                hint="leave one of them out",
+            )
