@@ -80,6 +80,7 @@ class Engine:
         self._clock = clock
         self._jitter = jitter
         self._dry = dry
+        self._in_flight: set[Ref] = set()
         self._on_bug = on_bug
 
     def ready(self, name: str) -> bool:
@@ -167,7 +168,7 @@ class Engine:
         known = desk.trails.get(key)
         if known is not None:
             reader.remember(known.state, desk.states.since(key, known.state, now))
-        writer = Writer(api, desk.withdrawals, dry=self._dry)
+        writer = Writer(api, desk.withdrawals, dry=self._dry, in_flight=self._in_flight)
         passed = await run_pass(desk.controller, key, reader, writer, now)
         for want, made in passed.made:
             self._remember_own(want.body, made)
@@ -219,6 +220,10 @@ class Engine:
         """Queue every key that a change concerns, of every controller that watches the view."""
         now = self._clock.steady()
         seen = change.new or change.old
+        if seen is not None and seen.ref in self._in_flight:
+            # Most likely the echo of our own write, ahead of its answer: the look that follows
+            # every write will do, and what others have changed meanwhile it sees as well.
+            priority = Priority.LOW
         for desk in self.desks.values():
             keys: set[Ref] = set()
             for watch in desk.controller.watches:

@@ -98,11 +98,22 @@ class Passed:
 class Writer:
     """Carries out the writes of one decision, in order."""
 
-    def __init__(self, api: Api, withdrawals: Withdrawals, *, dry: bool = False) -> None:
-        """Write through an API; `dry` says what would be done and does nothing."""
+    def __init__(
+        self,
+        api: Api,
+        withdrawals: Withdrawals,
+        *,
+        dry: bool = False,
+        in_flight: set[Ref] | None = None,
+    ) -> None:
+        """Write through an API; `dry` says what would be done and does nothing.
+
+        in_flight: holds each object while a write of it is under way.
+        """
         self._api = api
         self._withdrawals = withdrawals
         self._dry = dry
+        self._in_flight = set() if in_flight is None else in_flight
         self.outcomes: list[Outcome] = []
         self.made: list[tuple[Want, Object]] = []
         self.conflict = False
@@ -122,6 +133,7 @@ class Writer:
                 return
 
     async def _try(self, ref: Ref, write: Any, note: str) -> None:
+        self._in_flight.add(ref)
         try:
             did = await write
         except ClusterError as error:
@@ -130,6 +142,8 @@ class Writer:
                 Outcome(ref, Did.FAILED, error.status, error.reason, error.cause, note)
             )
             return
+        finally:
+            self._in_flight.discard(ref)
         self.outcomes.append(Outcome(ref, did, note=note))
 
     async def _write(self, want: Want) -> Did:
