@@ -3,18 +3,22 @@
 import asyncio
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from live_summary import Summary
 
 # Fixed examples for every commit; random ones, and more of them, in `make soak`.
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
-    "soak", deadline=None, max_examples=2_000, suppress_health_check=[HealthCheck.too_slow]
+    "soak", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("ROADSTEAD_HYPOTHESIS", "ci"))
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Say that there is no event loop yet; asked for one, asyncio makes it and nobody closes it."""
     asyncio.set_event_loop(None)
+    config.pluginmanager.register(Summary(config), "cluster summary")

@@ -1,1 +1,1 @@
-"""Roadstead."""
+"""Generators of what is installed: definitions and permissions."""

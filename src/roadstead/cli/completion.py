@@ -1,0 +1,88 @@
+"""`roadstead completion SHELL`: a script that knows every command and flag, and runs nothing."""
+
+from typing import Annotated, Any
+
+import typer
+
+from roadstead.cli.main import ALIASES, COMMANDS, load
+from roadstead.cli.options import application
+from roadstead.cli.out import Screen
+from roadstead.errors import InputError
+
+EXAMPLES = (
+    "source <(roadstead completion bash)",
+    "roadstead completion fish > ~/.config/fish/completions/roadstead.fish",
+)
+app = application()
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
+) -> int:
+    """Print the script that completes commands and flags in a shell."""
+    if shell not in SHELLS:
+        raise InputError(f"there is no completion for `{shell}`", hint=f"use {', '.join(SHELLS)}")
+    known = {name: flags_of(load(name)[0]) for name in COMMANDS}
+    known |= {alias: known[name] for alias, name in ALIASES.items()}
+    Screen.here("never").write({"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](known))
+    return 0
+
+
+def flags_of(command: Any) -> tuple[str, ...]:
+    """Every flag of a command."""
+    flags = {flag for one in command.params for flag in one.opts if flag.startswith("-")}
+    return tuple(sorted({*flags, "--help"}))
+
+
+def _bash(known: dict[str, tuple[str, ...]]) -> str:
+    cases = "".join(
+        f'    {name}) words="{" ".join(flags)}{_words(name)}" ;;\n' for name, flags in known.items()
+    )
+    return (
+        "_roadstead() {\n"
+        '  local current="${COMP_WORDS[COMP_CWORD]}" word words=""\n'
+        f'  local commands="{" ".join(known)}"\n'
+        '  local command=""\n'
+        '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do\n'
+        '    [[ " $commands " == *" $word "* ]] && { command="$word"; break; }\n'
+        "  done\n"
+        '  case "$command" in\n'
+        f"{cases}"
+        '    *) words="$commands" ;;\n'
+        "  esac\n"
+        '  COMPREPLY=($(compgen -W "$words" -- "$current"))\n'
+        "}\n"
+        "complete -o default -F _roadstead roadstead kubectl-roadstead\n"
+    )
+
+
+def _zsh(known: dict[str, tuple[str, ...]]) -> str:
+    return (
+        "#compdef roadstead kubectl-roadstead\n"
+        "autoload -U +X bashcompinit && bashcompinit\n" + _bash(known)
+    )
+
+
+def _fish(known: dict[str, tuple[str, ...]]) -> str:
+    lines = [
+        f"complete -c roadstead -n __fish_use_subcommand -a {name}"
+        f" -d '{COMMANDS[ALIASES.get(name, name)].gives}'"
+        for name in known
+    ]
+    for name, flags in known.items():
+        seen = f"'__fish_seen_subcommand_from {name}'"
+        for flag in flags:
+            form = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
+            lines.append(f"complete -c roadstead -n {seen} {form}")
+        if words := _words(name).strip():
+            lines.append(f"complete -c roadstead -n {seen} -a '{words}'")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _words(name: str) -> str:
+    """The fixed words a command takes as its argument, each after a blank."""
+    words = {"manifests": ("crds", "rbac"), "completion": SHELLS}.get(name, ())
+    return "".join(f" {word}" for word in words)

@@ -1,0 +1,131 @@
+"""What a command line is turned into: settings, the time, standard input.
+
+Every problem is an InputError with its place; an engine table read by mistake as empty would
+withdraw anchors, so none is ever assumed.
+"""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from roadstead.errors import InputError
+from roadstead.kube.documents import parse
+from roadstead.kube.times import parse_time
+from roadstead.settings import Settings, parse_ca_sources
+from roadstead.sim.flags import settings_of
+
+OFFLINE_ONLY = frozenset({"now", "capabilities", "standIns", "only"})
+"""Keys of a case's settings.yaml that are no flags of `run`."""
+
+RUN_ONLY = frozenset(
+    {"only", "readOnly", "metricsBindAddress", "healthProbeBindAddress", "leaderElect"}
+    | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
+)
+"""Keys that concern the process and no decision; `plan` and `why` pass over them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What flags and the settings file say together; a flag wins.
+
+    only: controllers that run; empty for all. now: the time an offline world begins at.
+    rest: what concerns the process alone, by its camelCase name.
+    """
+
+    settings: Settings
+    now: datetime
+    only: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()
+    rest: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read(path: str) -> bytes:
+    """The bytes of a file.
+
+    Raises: InputError naming it.
+    """
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place=path) from None
+
+
+def given(
+    settings_file: str, sources_file: str, allowed: Sequence[str], *, offline: bool = True
+) -> Given:
+    """Read the settings file and lay the flags over it.
+
+    offline: whether the keys of an offline world may stand in the file.
+    Raises: InputError.
+    """
+    flags: dict[str, Any] = {}
+    folder = Path()
+    if settings_file:
+        flags = _flags(settings_file)
+        folder = Path(settings_file).parent
+    own = {key: flags.pop(key) for key in OFFLINE_ONLY & set(flags)} if offline else {}
+    rest = {key: flags.pop(key) for key in RUN_ONLY & set(flags)}
+    try:
+        settings = settings_of(flags, folder)
+    except InputError as error:
+        place = error.place or settings_file
+        raise InputError(error.message, place=place, hint=error.hint) from None
+    if sources_file:
+        settings = replace(settings, ca_sources=ca_sources(sources_file))
+    if allowed:
+        kinds = settings.allow_withdrawals | frozenset(allowed)
+        settings = replace(settings, allow_withdrawals=kinds)
+    return Given(
+        settings,
+        _now(own.get("now"), settings_file),
+        tuple(own.get("capabilities") or ()),
+        tuple(own.get("standIns") or ()),
+        rest,
+    )
+
+
+def ca_sources(path: str) -> Any:
+    """Read the engine table.
+
+    Raises: InputError, also when it is missing: it is never taken for an empty one.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        message = f"the engine table cannot be read: {error.strerror}"
+        raise InputError(message, place=path) from None
+    return parse_ca_sources(text, path)
+
+
+def stdin() -> bytes:
+    """All of standard input."""
+    return sys.stdin.buffer.read()
+
+
+def wall() -> datetime:
+    """The time of day, whole seconds, UTC."""
+    return datetime.fromtimestamp(int(time.time()), UTC)
+
+
+def _flags(path: str) -> dict[str, Any]:
+    parsed = parse(read(path), path)
+    if parsed.problems:
+        raise parsed.problems[0]
+    if len(parsed.documents) > 1 or not all(
+        isinstance(document.value, dict) for document in parsed.documents
+    ):
+        raise InputError("settings are one map of flags in camelCase", place=path)
+    return dict(parsed.documents[0].value) if parsed.documents else {}
+
+
+def _now(stated: object, place: str) -> datetime:
+    if stated is None:
+        return wall()
+    try:
+        return parse_time(str(stated))
+    except ValueError:
+        raise InputError(f"`now: {stated}` is no RFC 3339 time", place=place) from None

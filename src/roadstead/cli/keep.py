@@ -1,0 +1,48 @@
+"""Saves the objects of a server as files that `plan` reads."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from roadstead.capabilities.anchors.api import DEFINITION
+from roadstead.errors import InputError
+from roadstead.kube.documents import dump
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind
+from roadstead.runtime.client import Client
+
+_DROPPED = ("managedFields", "resourceVersion", "generation", "selfLink")
+
+
+async def save(client: Client, spaces: Sequence[str], folder: Path) -> None:
+    """Write definitions, and releases and Secrets of some namespaces, one file a namespace.
+
+    The files hold the Secrets' values, so only their owner may read them.
+    Raises: InputError when a file cannot be written.
+    """
+    await _write(client, folder / "platform.yaml", [(DEFINITION, "")])
+    for space in spaces:
+        await _write(client, folder / f"{space}.yaml", [(HELM_RELEASE, space), (SECRET, space)])
+
+
+async def _write(client: Client, file: Path, wanted: Sequence[tuple[Kind, str]]) -> None:
+    bodies: list[dict[str, Any]] = []
+    for kind, space in wanted:
+        for listed in await client.list_metadata(kind, space):
+            whole = await client.get(listed.ref)
+            if whole is not None:
+                bodies.append(_stated(whole))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+            out.write(dump(bodies))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror}", place=str(file)) from None
+
+
+def _stated(seen: Object) -> dict[str, Any]:
+    """An object without what only its server can mean; uids stay, since owners name them."""
+    meta = {key: part for key, part in seen.body["metadata"].items() if key not in _DROPPED}
+    first = {"apiVersion": seen.kind.api_version, "kind": seen.kind.kind}
+    return {**first, **seen.body, "metadata": meta}

@@ -1,0 +1,232 @@
+"""The entry point: finds the command, runs it, and turns every outcome into an exit code.
+
+0 nothing to report, 1 the answer is "no" or "different", 2 could not do it. A command's module is
+imported only when it is asked for; no traceback is shown below `-vv`.
+"""
+
+import hashlib
+import importlib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from typer import TyperException
+from typer.main import get_command
+
+from roadstead.cli.out import silence, tell
+from roadstead.errors import BugError, InputError, RoadsteadError, TestbedError
+
+HELP_WIDTH = 90
+INTERRUPTED = 130
+FAILED = 2
+TRACEBACKS_FROM = 2
+
+_POSSIBLE = re.compile(r"(.*) \(Possible options: (.*)\)$", re.DOTALL)
+
+
+class Entry(NamedTuple):
+    """One command: the module that holds it, and what it gives."""
+
+    module: str
+    gives: str
+
+
+COMMANDS: dict[str, Entry] = {
+    "plan": Entry("plan", "What would happen, offline."),
+    "run": Entry("run", "The controllers."),
+    "why": Entry("why", "The trail of one decision, and the next step."),
+    "status": Entry("status", "One table of everything that is owed."),
+    "docs": Entry("docs", "The page of one reason."),
+    "up": Entry("up", "Try it on a control plane of its own, no cluster."),
+    "manifests": Entry("manifests", "What is installed: CRDs and permissions."),
+    "version": Entry("version", "The version of this program, and of the server."),
+    "completion": Entry("completion", "The script that completes commands in a shell."),
+}
+ALIASES = {"explain": "why"}
+
+WITH_VALUE = frozenset(
+    {"-n", "--namespace", "--context", "--kubeconfig", "-f", "--filename", "--settings"}
+    | {"-o", "--output", "--color"}
+)
+WITHOUT_VALUE = frozenset({"-A", "--all-namespaces", "--no-color", "-q", "--quiet"})
+VERBOSE = {"-v": 1, "--verbose": 1, "-vv": 2, "-vvv": 3}
+"""How much more an error says; understood anywhere on the line."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; gives the exit code. Nothing but an interrupt leaves it raised."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    verbose = sum(VERBOSE.get(part, 0) for part in given)
+    arguments = [part for part in given if part not in VERBOSE]
+    try:
+        code = _dispatch(arguments)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except TyperException as error:
+        return _usage(error, arguments)
+    except BugError as error:
+        return _bug(error, verbose)
+    except RoadsteadError as error:
+        return complain(error, verbose)
+    except Exception as error:  # noqa: BLE001 - the last resort: an id instead of a traceback
+        return _bug(error, verbose)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+    return code
+
+
+def _dispatch(arguments: list[str]) -> int:
+    arguments = hoisted(arguments)
+    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+        sys.stdout.write(overview())
+        return 0
+    name, rest = arguments[0], arguments[1:]
+    if name == "--version":
+        name = "version"
+    if name.startswith("-"):
+        raise InputError(f"no command stands before `{name}`", hint="roadstead --help lists them")
+    name = ALIASES.get(name, name)
+    if name not in COMMANDS:
+        raise InputError(f"there is no command `{name}`", hint=nearest_command(name))
+    command, module = load(name)
+    before = rest[: rest.index("--")] if "--" in rest else rest
+    if "--help" in before or "-h" in before:
+        sys.stdout.write(help_of(name, command, module))
+        return 0
+    answer = command.main(args=rest, prog_name=f"roadstead {name}", standalone_mode=False)
+    return answer if isinstance(answer, int) else 0
+
+
+def hoisted(arguments: list[str]) -> list[str]:
+    """Move shared flags that stand before the command behind it, where each command reads them."""
+    before: list[str] = []
+    at = 0
+    while at < len(arguments):
+        flag, equals, _ = arguments[at].partition("=")
+        if flag in WITH_VALUE and not equals:
+            before += arguments[at : at + 2]
+            at += 2
+        elif flag in WITH_VALUE or flag in WITHOUT_VALUE:
+            before.append(arguments[at])
+            at += 1
+        else:
+            break
+    return [*arguments[at : at + 1], *before, *arguments[at + 1 :]]
+
+
+def nearest_command(name: str) -> str:
+    """What was probably meant."""
+    near = get_close_matches(name, [*COMMANDS, *ALIASES], n=1)
+    return f"did you mean `{near[0]}`?" if near else "roadstead --help lists the commands"
+
+
+def load(name: str) -> tuple[Any, Any]:
+    """Import one command: the command object and its module."""
+    module = importlib.import_module(f"roadstead.cli.{COMMANDS[name].module}")
+    return get_command(module.app), module
+
+
+def overview() -> str:
+    """The help of the program."""
+    width = max(len(name) for name in COMMANDS)
+    lines = [
+        "Example:",
+        "  roadstead plan -f world/",
+        "",
+        "Usage: roadstead COMMAND [OPTIONS] [ARGS]",
+        "",
+        "Commands:",
+        *(f"  {name:<{width}}  {entry.gives}" for name, entry in COMMANDS.items()),
+        "",
+        "`roadstead COMMAND --help` says more. `explain` is another word for `why`.",
+        "-vv, anywhere, shows where an error comes from.",
+        "Exit codes: 0 nothing to report, 1 the answer is no or different, 2 could not do it.",
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def help_of(name: str, command: Any, module: Any) -> str:
+    """The help of one command, its examples first."""
+    context = command.make_context(
+        f"roadstead {name}",
+        [],
+        resilient_parsing=True,
+        terminal_width=HELP_WIDTH,
+        max_content_width=HELP_WIDTH,
+    )
+    examples = "".join(f"  {example}\n" for example in module.EXAMPLES)
+    word = "Example" if len(module.EXAMPLES) == 1 else "Examples"
+    return f"{word}:\n{examples}\n{command.get_help(context)}\n"
+
+
+def complain(error: RoadsteadError, verbose: int = 0) -> int:
+    """Tell of an error that is somebody's to mend, with every part of it; gives the exit code."""
+    for problem in getattr(error, "problems", (error,)):
+        _tell_one(problem)
+    if verbose >= TRACEBACKS_FROM:
+        _frames(error)
+    return FAILED
+
+
+def _tell_one(error: RoadsteadError) -> None:
+    tell(sys.stderr, f"error: {error.message}")
+    if isinstance(error, InputError) and error.place:
+        tell(sys.stderr, f"  {error.place}")
+    if isinstance(error, TestbedError) and error.step:
+        tell(sys.stderr, f"  step `{error.step}`" + (f", log {error.log}" if error.log else ""))
+    if error.hint:
+        tell(sys.stderr, f"hint: {error.hint}")
+
+
+def _usage(error: TyperException, arguments: Sequence[str]) -> int:
+    said = error.format_message()
+    listed = _POSSIBLE.match(said)
+    message, flags = listed.groups() if listed else (said, "")
+    message, _, guess = message.partition(" Did you mean ")
+    message = message.strip().rstrip(".")
+    near = get_close_matches(message.rpartition(" ")[2], (flags or "").split(", "), n=1)
+    guess = near[0] if near else guess.rstrip("?")
+    known = [part for part in hoisted(list(arguments))[:1] if ALIASES.get(part, part) in COMMANDS]
+    tell(sys.stderr, f"error: {message[:1].lower()}{message[1:]}")
+    if guess:
+        tell(sys.stderr, f"hint: did you mean `{guess}`?")
+    else:
+        tell(sys.stderr, f"hint: {' '.join(['roadstead', *known, '--help'])} shows the usage")
+    return FAILED
+
+
+def _frames(error: BaseException) -> None:
+    """Show where an error came from, without a word of what it says."""
+    while True:
+        for frame in traceback.extract_tb(error.__traceback__):
+            tell(sys.stderr, f"  {frame.filename}:{frame.lineno} in {frame.name}")
+        tell(sys.stderr, f"  {type(error).__name__}")
+        if error.__cause__ is None:
+            return
+        error = error.__cause__
+
+
+def _bug(error: Exception, verbose: int) -> int:
+    """Tell of an error that is ours. What it says may hold what it choked on, so it is not shown.
+
+    The id is the same whenever the same thing goes wrong at the same place.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    where = [f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames]  # noqa: PTH119 - a name, no path
+    number = hashlib.sha256("\n".join([type(error).__name__, *where]).encode()).hexdigest()[:8]
+    said = f": {error.message}" if isinstance(error, BugError) else ""
+    tell(sys.stderr, f"error: internal error {number}{said}")
+    tell(sys.stderr, "hint: report it with this id in the project's issues; -vv shows where it is")
+    if verbose >= TRACEBACKS_FROM:
+        _frames(error)
+    return FAILED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

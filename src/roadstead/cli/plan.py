@@ -1,0 +1,185 @@
+"""`roadstead plan`: what the controllers would do to a world of files, and what they refuse."""
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from roadstead.capabilities.anchors.api import BY_NAME
+from roadstead.cli import inputs, planned
+from roadstead.cli.options import (
+    Allowed,
+    Color,
+    Context,
+    Files,
+    Kubeconfig,
+    Namespace,
+    NoColor,
+    Output,
+    Quiet,
+    SettingsFile,
+    SourcesFile,
+    application,
+    chosen,
+    screen,
+)
+from roadstead.cli.out import as_json, as_yaml, tell
+from roadstead.errors import InputError
+from roadstead.explain.changes import Change, changes, passes_of
+from roadstead.explain.verdicts import REFUSED, WARNED, verdicts
+from roadstead.explain.world import Played, play
+from roadstead.sim.flags import STAND_INS
+from roadstead.sim.settle import DoesNotSettleError
+
+EXAMPLES = (
+    "roadstead plan -f tenant-blue/ -f platform.yaml",
+    "kubectl get helmrelease,applicationdefinition -A -o yaml | roadstead plan -f -",
+    "roadstead plan -f next/ --against current/ --exit-code -o json",
+)
+app = application()
+
+FORMATS = ("table", "json", "yaml", "junit", "sarif", "github")
+FAIL_ON = {"refuse": (REFUSED,), "warn": (REFUSED, WARNED), "never": ()}
+CLUSTER = "cluster"
+
+FailOn = Annotated[
+    str, typer.Option("--fail-on", metavar="LEVEL", help="Exit with 1: refuse, warn or never.")
+]
+Allow = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow",
+        metavar="REASON=NS/NAME",
+        help="Accept this refusal of this object. Repeatable.",
+    ),
+]
+Against = Annotated[
+    str,
+    typer.Option("--against", metavar="DIR|cluster", help="Show changes relative to that."),
+]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 1 on any change.")]
+Observed = Annotated[
+    list[str] | None,
+    typer.Option("--observed", metavar="DIR", help="Objects that are there already. Repeatable."),
+]
+StandIns = Annotated[
+    str,
+    typer.Option(
+        "--stand-ins", metavar="NAMES", help="Neighbours that act; `none` leaves them silent."
+    ),
+]
+Steps = Annotated[bool, typer.Option("--steps", help="Print every pass.")]
+
+
+@app.command()
+def plan(
+    *,
+    files: Files = None,
+    observed: Observed = None,
+    against: Against = "",
+    namespace: Namespace = "",
+    settings: SettingsFile = "",
+    ca_sources_file: SourcesFile = "",
+    allow_withdrawals: Allowed = None,
+    stand_ins: StandIns = "",
+    allow: Allow = None,
+    fail_on: FailOn = "refuse",
+    exit_code: ExitCode = False,
+    steps: Steps = False,
+    output: Output = "",
+    context: Context = "",
+    kubeconfig: Kubeconfig = "",
+    color: Color = "auto",
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> int:
+    """Play files in the offline world and print what changes and what is refused.
+
+    Nothing is written and no socket is opened; --against cluster alone reads, with your rights.
+    Formats: table, json, yaml, junit, sarif, github.
+    """
+    form = chosen(output, FORMATS)
+    page = screen(color, no_color, quiet=quiet)
+    if not files:
+        raise InputError("nothing to plan", hint="give files or folders with -f, or `-f -`")
+    levels = _levels(fail_on)
+    accepted = _accepted(allow or ())
+    told = inputs.given(settings, ca_sources_file, allow_withdrawals or ())
+    acting = _acting(stand_ins)
+    try:
+        played = play(
+            files, told.settings, told.now, inputs.stdin, observed=observed or (), only=told.only
+        )
+    except DoesNotSettleError as error:
+        return _endless(error)
+    rows = _rows(played, against, kubeconfig, context, namespace)
+    found = tuple(one for one in verdicts(played, accepted) if namespace in {"", one.key.namespace})
+    result = planned.Planned(played, rows, found, acting, passes_of(played) if steps else ())
+    if form in {"json", "yaml"}:
+        write = as_json if form == "json" else as_yaml
+        page.write(write("Plan", planned.facts(result)))
+    elif form == "table":
+        planned.show(page, result)
+    else:
+        meanings = {name: reason.meaning for name, reason in BY_NAME.items()}
+        page.write(planned.report(form, result, meanings))
+    refused = any(one.how in levels and not one.allowed for one in found)
+    return 1 if refused or (exit_code and rows) else 0
+
+
+def _levels(fail_on: str) -> tuple[str, ...]:
+    if fail_on not in FAIL_ON:
+        hint = f"use {', '.join(FAIL_ON)}"
+        raise InputError(f"`--fail-on {fail_on}` is unknown", hint=hint)
+    return FAIL_ON[fail_on]
+
+
+def _accepted(allow: Sequence[str]) -> list[tuple[str, str]]:
+    """Read `REASON=namespace/name`."""
+    pairs = []
+    for one in allow:
+        reason, equals, name = one.partition("=")
+        if not equals or not name:
+            raise InputError(
+                f"`--allow {one}` names no object", hint="write it as REASON=namespace/name"
+            )
+        if reason not in BY_NAME:
+            raise InputError(
+                f"`--allow {one}` names no reason", hint="roadstead docs lists the reasons"
+            )
+        pairs.append((reason, name))
+    return pairs
+
+
+def _acting(stand_ins: str) -> tuple[str, ...]:
+    """Read `--stand-ins`; the trust anchors have none."""
+    names = [name for name in stand_ins.split(",") if name and name != "none"]
+    for name in names:
+        if name not in STAND_INS:
+            known = ", ".join(["none", *STAND_INS])
+            raise InputError(f"there is no stand-in `{name}`", hint=f"use {known}")
+    return tuple(names)
+
+
+def _rows(
+    played: Played, against: str, kubeconfig: str, context: str, namespace: str
+) -> tuple[Change, ...]:
+    if not against:
+        rows = changes(played)
+    elif against == CLUSTER:
+        from roadstead.cli.session import baseline  # noqa: PLC0415 - the HTTP client is slow to load
+
+        rows = changes(played, baseline(played, kubeconfig, context))
+    else:
+        rows = changes(played, planned.baseline_of(against, played))
+    return tuple(row for row in rows if namespace in {"", row.ref.namespace})
+
+
+def _endless(error: DoesNotSettleError) -> int:
+    tell(sys.stderr, "error: the world does not settle")
+    tell(sys.stderr, f"  {error.message}")
+    for step in error.steps:
+        for write in step.writes:
+            tell(sys.stderr, f"  pass {step.number}: {step.controller} {write}")
+    return 2

@@ -1,0 +1,84 @@
+"""`roadstead up`: a control plane of its own, an example in it, and the controllers at work."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from roadstead.cli.options import Color, NoColor, Quiet, application, screen
+from roadstead.errors import InputError
+
+EXAMPLES = (
+    "roadstead up --example anchors",
+    "roadstead up --example anchors --once",
+    "roadstead up --example list",
+)
+app = application()
+
+WORLDS = Path(__file__).parent.parent / "examples"
+LATER = "-later"
+
+
+@app.command()
+def up(
+    *,
+    example: Annotated[
+        str,
+        typer.Option(
+            "--example", metavar="NAME|DIR|list", help="The world to begin with; DIR-later follows."
+        ),
+    ] = "anchors",
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="End when the example has settled; print what came of it."),
+    ] = False,
+    keep: Annotated[
+        str, typer.Option("--keep", metavar="DIR", help="Save the objects there at the end.")
+    ] = "",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", help="The API server's port; 0 for a free one.")
+    ] = 0,
+    folder: Annotated[
+        str, typer.Option("--folder", metavar="DIR", help="Where kubeconfig and logs are put.")
+    ] = ".roadstead",
+    color: Color = "auto",
+    no_color: NoColor = False,
+    quiet: Quiet = False,
+) -> int:
+    """Boot Kubernetes' own API server, apply an example, and run the controllers over it.
+
+    There are no nodes, so no Pod ever runs. KUBECONFIG is ignored. With --once the table is read
+    back from the API server; exit code 1 says that a release of it came to nothing.
+    """
+    page = screen(color, no_color, quiet=quiet)
+    if example == "list":
+        for name in examples():
+            page.line(name)
+        return 0
+    world = world_of(example)
+    from roadstead.cli.demo import Demo, play  # noqa: PLC0415 - it loads the HTTP client
+
+    later = world.with_name(f"{world.name}{LATER}")
+    demo = Demo(world, later, Path(folder), keep, port)
+    return play(demo, page, once=once)
+
+
+def world_of(example: str) -> Path:
+    """The folder of an example, by its name or its path.
+
+    Raises: InputError.
+    """
+    if "/" in example and Path(example).is_dir():
+        return Path(example).absolute()
+    if example not in examples():
+        known = ", ".join(examples())
+        raise InputError(
+            f"there is no example `{example}`", hint=f"there are {known}, or give ./FOLDER"
+        )
+    return WORLDS / example
+
+
+def examples() -> tuple[str, ...]:
+    """The worlds there are."""
+    folders = (one.name for one in WORLDS.iterdir() if one.is_dir() and one.name[0] not in "_.")
+    return tuple(sorted(name for name in folders if not name.endswith(LATER)))

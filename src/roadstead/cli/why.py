@@ -1,0 +1,227 @@
+"""`roadstead why KIND/NAME`: every rule that was asked, what stopped, and the next step."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from roadstead.cli import inputs
+from roadstead.cli.options import (
+    Allowed,
+    Color,
+    Context,
+    Files,
+    Kubeconfig,
+    Namespace,
+    NoColor,
+    Output,
+    SettingsFile,
+    SourcesFile,
+    application,
+    chosen,
+    screen,
+)
+from roadstead.cli.out import Cell, Screen, as_json, as_yaml
+from roadstead.decision import Decision
+from roadstead.errors import InputError
+from roadstead.explain.ask import Answer, Target, ask, with_event
+from roadstead.explain.rows import latest
+from roadstead.explain.trail import NO, NOT_ASKED, NOTE, OK, WAIT, Trail, anchor_of
+from roadstead.explain.world import play
+from roadstead.kube.refs import SECRET, Ref
+from roadstead.settings import Settings
+from roadstead.sim.settle import drive
+
+EXAMPLES = (
+    "roadstead why helmrelease/postgres-mydb -n tenant-blue",
+    "roadstead why secret/postgres-mydb-ca -n tenant-blue",
+    "roadstead why trustanchor/postgres-mydb -f tenant-blue/",
+)
+app = application()
+
+_STYLES = {OK: "green", WAIT: "yellow", NO: "red", NOT_ASKED: "dim", NOTE: "cyan"}
+_WIDEST_MARK = 4
+PERIOD = 2.0
+"""Seconds between two looks of `--watch`."""
+
+Watch = Annotated[bool, typer.Option("--watch", "-w", help="Print again on every change.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which cluster is asked."""
+
+    kubeconfig: str
+    context: str
+
+
+@app.command()
+def why(
+    target: Annotated[
+        str, typer.Argument(metavar="KIND/NAME", help="helmrelease, trustanchor or secret.")
+    ],
+    *,
+    namespace: Namespace = "",
+    files: Files = None,
+    settings: SettingsFile = "",
+    ca_sources_file: SourcesFile = "",
+    allow_withdrawals: Allowed = None,
+    watch: Watch = False,
+    output: Output = "",
+    context: Context = "",
+    kubeconfig: Kubeconfig = "",
+    color: Color = "auto",
+    no_color: NoColor = False,
+) -> int:
+    """Print the trail of one decision: every rule, what it looked at, and the next step.
+
+    From files with -f, else from the cluster, judged now and with your rights. Exit code 1 says
+    that something is not as it should be. Formats: table, json, yaml.
+    """
+    form = chosen(output, ("table", "json", "yaml"))
+    page = screen(color, no_color)
+    wanted = Target.read(target)
+    told = inputs.given(settings, ca_sources_file, allow_withdrawals or ())
+    if files:
+        if watch:
+            raise InputError("files do not change by themselves", hint="leave out --watch")
+        return _answered(page, form, _offline(wanted, namespace, files, told))
+    from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
+
+    asked = Asked(kubeconfig, context)
+    space = namespace or session.namespace_of(kubeconfig, context)
+    answer = _live(wanted, space, told.settings, asked)
+    code = _answered(page, form, answer)
+    while watch and not page.closed:
+        time.sleep(PERIOD)
+        newer = _live(wanted, space, told.settings, asked)
+        if newer != answer:
+            code = _answered(page, form, newer)
+        answer = newer
+    return code
+
+
+def _answered(page: Screen, form: str, answer: Answer) -> int:
+    """Print one answer; gives its exit code."""
+    if form in {"json", "yaml"}:
+        write = as_json if form == "json" else as_yaml
+        page.write(write("Trail", facts(answer)))
+    else:
+        show(page, answer)
+    page.flush()
+    return 0 if answer.settled else 1
+
+
+def _offline(target: Target, namespace: str, files: Sequence[str], told: inputs.Given) -> Answer:
+    played = play(files, told.settings, told.now, inputs.stdin, only=told.only)
+    decisions = played.decisions
+
+    async def judge(key: Ref) -> Decision | None:
+        found = decisions.get(key)
+        return found[1] if found else None
+
+    if not namespace and target.kind.startswith("secret"):
+        namespace = _only_namespace(target, [seen.ref for seen in played.world.store.all(SECRET)])
+    return drive(ask(target, namespace, played.reader(), judge))
+
+
+def _only_namespace(target: Target, secrets: Sequence[Ref]) -> str:
+    found = [ref.namespace for ref in secrets if ref.name == target.name]
+    if len(found) > 1:
+        spaces = ", ".join(found)
+        raise InputError(
+            f"`{target.name}` stands in several namespaces: {spaces}", hint="choose with -n"
+        )
+    return found[0] if found else ""
+
+
+def _live(target: Target, space: str, settings: Settings, asked: "Asked") -> Answer:
+    from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
+
+    async def question(client: Any) -> Answer:
+        look = await session.look(client, space, settings)
+        events = await look.events()
+
+        async def judge(key: Ref) -> Decision | None:
+            passed = await look.judge(key)
+            if passed.gone:
+                return None
+            about = {key, anchor_of(key), *passed.decision.wakes}
+            return with_event(key, passed.decision, latest(events, about))
+
+        return await ask(target, space, look.reader(), judge)
+
+    return session.ask(asked.kubeconfig, asked.context, question)
+
+
+def show(page: Screen, answer: Answer) -> None:
+    """Print an answer for people."""
+    if answer.notes:
+        page.line(page.paint(str(answer.about), "bold"))
+        page.columns([_note(note) for note in answer.notes], indent="  ", least=(_WIDEST_MARK,))
+    for number, trail in enumerate(answer.trails):
+        if number or answer.notes:
+            page.line()
+        show_trail(page, trail)
+    if not answer.trails and not answer.notes:
+        page.line(f"{answer.about}: nothing to judge")
+
+
+def _note(text: str) -> tuple[Cell, str]:
+    return Cell(NOTE, _STYLES[NOTE]), text
+
+
+def show_trail(page: Screen, trail: Trail) -> None:
+    """Print one trail."""
+    style = "green" if trail.settled else "red" if trail.next else "yellow"
+    word = trail.reason if trail.reason == trail.state else f"{trail.state}  {trail.reason}"
+    page.line(f"{page.paint(str(trail.key), 'bold')}    {page.paint(word, style)}")
+    page.line()
+    rows: list[tuple[Cell, str, str]] = [
+        (Cell(line.mark, _STYLES[line.mark]), line.rule, line.text) for line in trail.lines
+    ]
+    page.columns(rows, indent="  ", least=(_WIDEST_MARK,))
+    page.columns([_note(note) for note in trail.notes], indent="  ", least=(_WIDEST_MARK,))
+    page.line()
+    page.sentence(trail.because)
+    if trail.wakes:
+        page.sentence(f"wakes: {trail.wakes}")
+    for number, step in enumerate(trail.next):
+        for at, command in enumerate(step.commands):
+            head = "" if at else ("  or" if number else "next:")
+            effect = f"     ({step.effect})" if at == len(step.commands) - 1 else ""
+            page.line(f"{head:<7}{command}{effect}")
+
+
+def facts(answer: Answer) -> dict[str, Any]:
+    """An answer as machine formats tell it."""
+    return {
+        "object": answer.about.path,
+        "settled": answer.settled,
+        "notes": list(answer.notes),
+        "trails": [_trail(trail) for trail in answer.trails],
+    }
+
+
+def _trail(trail: Trail) -> dict[str, Any]:
+    return {
+        "key": trail.key.path,
+        "state": trail.state,
+        "reason": trail.reason,
+        "settled": trail.settled,
+        "rules": [
+            {
+                "rule": line.rule,
+                "verdict": line.verdict or "not asked",
+                "reason": line.reason,
+                "refs": [ref.path for ref in line.refs],
+            }
+            for line in trail.lines
+        ],
+        "because": trail.because,
+        "next": [{"commands": list(n.commands), "effect": n.effect} for n in trail.next],
+        "wakes": trail.wakes,
+        "notes": list(trail.notes),
+    }

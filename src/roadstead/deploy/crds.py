@@ -1,0 +1,60 @@
+"""The CustomResourceDefinitions that we ship.
+
+ApplicationDefinition is the platform's kind. Ours is for development clusters and tests, and is
+never installed over the platform's. Source: trust-anchors 4.2.
+"""
+
+from typing import Any
+
+from roadstead.capabilities.anchors import api
+from roadstead.kube.schema import Field, definition_of
+
+CA_CERT = Field(
+    "Where an application of this kind keeps its CA. It is authoritative: labelled Secrets are "
+    "not looked at while it stands.",
+    "object",
+    fields={
+        "sourceSecretName": Field(
+            "The source Secret's name as a template of {{ .name }}, {{ .kind }}, "
+            "{{ .namespace }} and {{ .release }}."
+        ),
+        "sourceKey": Field(f"The data key that is lifted; {api.KEY} when it is not stated."),
+    },
+    required=("sourceSecretName",),
+)
+
+APPLICATION_DEFINITION = Field(
+    "An application kind of the platform. The platform's own definition holds more; what is not "
+    "stated here is kept.",
+    "object",
+    fields={
+        "spec": Field(
+            "What the platform knows of the kind.",
+            "object",
+            fields={
+                "application": Field(
+                    "The application's kind as tenants write it.",
+                    "object",
+                    fields={"kind": Field("CamelCase name of the kind.")},
+                    open=True,
+                ),
+                "secrets": Field(
+                    "Which Secrets of an application its tenant may read.", "object", open=True
+                ),
+                "caCert": CA_CERT,
+            },
+            open=True,
+        )
+    },
+    open=True,
+)
+
+
+def crds() -> dict[str, dict[str, Any]]:
+    """Every definition we ship, by the name of its file."""
+    definition = definition_of(
+        api.DEFINITION,
+        APPLICATION_DEFINITION,
+        columns=(("Kind", ".spec.application.kind"), ("CA", ".spec.caCert.sourceSecretName")),
+    )
+    return {f"{api.DEFINITION.resource}.yaml": definition}

@@ -1,0 +1,1 @@
+"""The worlds of `up`, as files of this package."""

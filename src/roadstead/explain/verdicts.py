@@ -1,0 +1,77 @@
+"""What the last decisions of a world come to: what is refused, warned of, and waited for."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from roadstead.decision import Decision, Verdict
+from roadstead.explain.trail import NOTHING_OWED, Trail, stop_of
+from roadstead.explain.world import Played
+from roadstead.kube.refs import Ref
+
+REFUSED, WARNED, WAITING = "refused", "warned", "waiting"
+_QUIET = frozenset({*NOTHING_OWED, "CanonicalSelf"})
+"""Reasons of a wait in which nobody waits for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicted:
+    """One key that is not simply as it should be.
+
+    about: the object judged. place: of it in the files, or of the key. allowed: a person said so.
+    """
+
+    how: str
+    key: Ref
+    about: Ref
+    reason: str
+    message: str
+    place: str
+    allowed: bool
+    trail: Trail
+
+    @property
+    def hint(self) -> str:
+        """The first step on, as one line; empty where nobody must act."""
+        first = self.trail.next[0].commands if self.trail.next else ()
+        return " && ".join(first) if first else self.trail.wakes
+
+
+def verdicts(played: Played, allowed: Iterable[tuple[str, str]] = ()) -> tuple[Verdicted, ...]:
+    """Every key that is refused, warned of or waiting, sorted by key.
+
+    allowed: reasons with the `namespace/name` of the key or of the object judged.
+    """
+    accepted = frozenset(allowed)
+    found = []
+    for key, (_, decision) in played.decisions.items():
+        told = _told(key, decision)
+        trail = played.trail(key) if told else None
+        if told is None or trail is None:
+            continue
+        how, reason, message, about = told
+        names = {(reason, key.key), (reason, about.key)}
+        place = played.place(about) or played.place(key)
+        found.append(
+            Verdicted(how, key, about, reason, message, place, bool(names & accepted), trail)
+        )
+    return tuple(found)
+
+
+def _told(key: Ref, decision: Decision) -> tuple[str, str, str, Ref] | None:
+    stop = stop_of(decision)
+    if stop is not None:
+        if stop.verdict is Verdict.WAIT and stop.reason in _QUIET:
+            return None
+        how = REFUSED if stop.verdict is Verdict.REFUSE else WAITING
+        return how, stop.reason, stop.message, stop.refs[0] if stop.refs else key
+    for event in decision.events:
+        return WARNED, event.reason, event.message, event.about
+    return None
+
+
+def counts(found: Iterable[Verdicted]) -> Mapping[str, int]:
+    """How many there are of each."""
+    tally = {REFUSED: 0, WARNED: 0, WAITING: 0}
+    for one in found:
+        tally[one.how] += 1
+    return tally

@@ -1,0 +1,152 @@
+"""Files played to their end in the offline world, and what can be asked of it then."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from roadstead.capabilities import CONTROLLERS
+from roadstead.decision import Decision
+from roadstead.engine.memory import Withdrawals
+from roadstead.engine.passes import Passed, PassReader, Writer, run_pass
+from roadstead.errors import ClusterError, InputError
+from roadstead.explain.known import know
+from roadstead.explain.trail import Trail, trail
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import NAMESPACE, Ref
+from roadstead.settings import Settings
+from roadstead.sim.flags import kinds_of
+from roadstead.sim.load import Placed, load
+from roadstead.sim.ours import Ours
+from roadstead.sim.requests import By
+from roadstead.sim.settle import Settler, Step, drive
+from roadstead.sim.world import World
+from roadstead.wiring import Controller
+
+
+class UnreadableWorldError(InputError):
+    """Files that cannot be played. problems: everything that is wrong with them, in order."""
+
+    def __init__(self, problems: Sequence[InputError]) -> None:
+        """Keep every problem; the first speaks for them."""
+        first = problems[0]
+        super().__init__(first.message, place=first.place, hint=first.hint)
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A world that has settled.
+
+    placed: the objects of the files, those applied first. before: every object as it stood before the first pass.
+    """
+
+    world: World
+    settler: Settler
+    placed: tuple[Placed, ...] = field(repr=False)
+    files: int
+    before: dict[Ref, Object] = field(repr=False)
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Every pass."""
+        return tuple(self.settler.steps)
+
+    @property
+    def decisions(self) -> dict[Ref, tuple[str, Decision]]:
+        """The last decision of each key, with the controller that took it, sorted by key."""
+        found = {
+            key: (name, decision)
+            for name, desk in self.settler.engine.desks.items()
+            for key, decision in desk.trails.items()
+        }
+        return dict(sorted(found.items()))
+
+    def reader(self) -> PassReader:
+        """Read the settled world as a pass does."""
+        engine = self.settler.engine
+        api = Ours(self.world)
+        return PassReader(api, engine.stores, engine.settings, self.world.now)
+
+    def trail(self, key: Ref) -> Trail | None:
+        """The trail of one key; None when it has none."""
+        found = self.decisions.get(key)
+        if found is None:
+            return None
+        known = drive(know(self.reader(), key, found[1]))
+        return trail(key, found[1], known)
+
+    def again(self, key: Ref, controller: Controller) -> Passed:
+        """What one more pass of a key would come to; nothing is written."""
+        writer = Writer(Ours(self.world), Withdrawals(), dry=True)
+        return drive(run_pass(controller, key, self.reader(), writer, 0.0))
+
+    def place(self, ref: Ref) -> str:
+        """Where an object stands in the files; empty when it came of a decision."""
+        return next((str(one.place) for one in self.placed if one.ref == ref), "")
+
+
+def play(
+    paths: Iterable[str],
+    settings: Settings,
+    now: datetime,
+    stdin: Callable[[], bytes],
+    *,
+    observed: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> Played:
+    """Load files, and run decisions over them until nothing is written.
+
+    observed: files of objects that are there already; `paths` are applied over them.
+    only: the controllers that run; all when empty.
+    Raises: InputError for a controller there is not; UnreadableWorldError with every problem;
+        DoesNotSettleError.
+    """
+    for name in only:
+        if name not in CONTROLLERS:
+            hint = f"there are {', '.join(CONTROLLERS)}"
+            raise InputError(f"there is no capability `{name}`", hint=hint)
+    kinds = kinds_of(CONTROLLERS)
+    world = World(now, kinds)
+    there = load(observed, kinds, now, stdin)
+    loaded = load(paths, kinds, now, stdin)
+    problems = [*there.problems, *loaded.problems]
+    problems += _seed(world, there.objects)
+    known = {placed.ref for placed in there.objects}
+    problems += _seed(world, [one for one in loaded.objects if one.ref not in known])
+    problems += _apply(world, [one for one in loaded.objects if one.ref in known])
+    if problems:
+        raise UnreadableWorldError(sorted(problems, key=_order))
+    before = {seen.ref: seen for seen in world.store.all()}
+    controllers = [one for name, one in CONTROLLERS.items() if not only or name in only]
+    settler = Settler(world, controllers, settings)
+    settler.settle()
+    placed = (*loaded.objects, *there.objects)
+    return Played(world, settler, placed, loaded.files + there.files, before)
+
+
+def _order(problem: InputError) -> tuple[str, int, int]:
+    file, _, rest = problem.place.partition(":")
+    numbers = [int(part) if part.isdecimal() else 0 for part in rest.split(":")]
+    line, column = (*numbers, 0, 0)[:2]
+    return (file, line, column)
+
+
+def _seed(world: World, objects: Sequence[Placed]) -> list[InputError]:
+    """Put objects there, Namespaces first, since others name them."""
+    problems = []
+    for placed in sorted(objects, key=lambda one: one.ref.kind != NAMESPACE):
+        try:
+            world.seed(placed.body, placed.ref)
+        except ClusterError as error:
+            problems.append(InputError(error.message, place=str(placed.place)))
+    return problems
+
+
+def _apply(world: World, objects: Sequence[Placed]) -> list[InputError]:
+    problems = []
+    for placed in objects:
+        try:
+            world.merge(placed.ref, placed.body, By.OTHER)
+        except ClusterError as error:
+            problems.append(InputError(error.message, place=str(placed.place)))
+    return problems

@@ -1,0 +1,154 @@
+"""The exit code depends on the facts, never on the format; every format tells the same facts."""
+
+import json
+import re
+import shlex
+from importlib.resources import files
+from xml.etree import ElementTree as ET
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from cli_command import Ran, run
+
+SETTINGS = "--settings settings.yaml"
+FORMATS = {
+    "version": ("table", "json", "yaml"),
+    "docs CACertExpired": ("table", "json", "yaml"),
+    "docs NoSuchReason": ("table", "json", "yaml"),
+    "manifests rbac": ("yaml", "json"),
+    "manifests crds": ("yaml", "json"),
+    **{
+        f"plan {SETTINGS} {rest}": ("table", "json", "yaml", "junit", "sarif", "github")
+        for rest in (
+            "-f world",
+            "-f world -n tenant-blue",
+            "-f world --fail-on never",
+            "-f world --fail-on never --exit-code",
+            "-f broken.yaml",
+            "-f nowhere",
+            "",
+        )
+    },
+    **{
+        f"why {SETTINGS} {rest}": ("table", "json", "yaml")
+        for rest in (
+            "trustanchor/postgres-shop -f world",
+            "trustanchor/postgres-wiki -f world",
+            "secret/postgres-shop-ca -f world",
+            "trustanchor/none -f world",
+            "trustanchor/postgres-shop -f broken.yaml",
+        )
+    },
+    **{
+        f"status {SETTINGS} {rest}": ("table", "wide", "json", "yaml", "name")
+        for rest in ("-f world", "-f world -n tenant-blue", "-q -f world", "-f broken.yaml")
+    },
+}
+CODES = {
+    "version": 0,
+    "docs CACertExpired": 0,
+    "docs NoSuchReason": 2,
+    f"plan {SETTINGS} -f world": 1,
+    f"plan {SETTINGS} -f world -n tenant-blue": 0,
+    f"plan {SETTINGS} -f world --fail-on never": 0,
+    f"plan {SETTINGS} -f world --fail-on never --exit-code": 1,
+    f"plan {SETTINGS} -f broken.yaml": 2,
+    f"why {SETTINGS} trustanchor/postgres-shop -f world": 0,
+    f"why {SETTINGS} trustanchor/postgres-wiki -f world": 1,
+    f"why {SETTINGS} trustanchor/none -f world": 2,
+    f"status {SETTINGS} -f world": 1,
+    f"status {SETTINGS} -f world -n tenant-blue": 0,
+}
+
+
+@pytest.mark.usefixtures("folder", "offline")
+@pytest.mark.parametrize("line", FORMATS)
+def test_every_format_has_the_same_code(line: str) -> None:
+    """A pipeline that switches to JSON must not start or stop failing."""
+    codes = {form: run(*shlex.split(line), "-o", form).code for form in FORMATS[line]}
+    assert len(set(codes.values())) == 1, codes
+    assert CODES.get(line, codes[FORMATS[line][0]]) == codes[FORMATS[line][0]]
+
+
+@pytest.mark.usefixtures("folder", "offline")
+@pytest.mark.parametrize("line", CODES)
+@pytest.mark.parametrize("more", [[], ["--color=always"], ["--no-color"]])
+def test_colour_does_not_change_the_code(line: str, more: list[str]) -> None:
+    """Nor does how it is painted."""
+    assert CODES[line] == run(*shlex.split(line), *more).code
+
+
+def told(kind: str, line: str) -> dict[str, object]:
+    """The JSON of a command, held against its published schema."""
+    ran = run(*shlex.split(line), "-o", "json")
+    found: dict[str, object] = json.loads(ran.out)
+    schema = files("roadstead").joinpath("schemas", f"cli-{kind}.json").read_text()
+    jsonschema_rs.validator_for(json.loads(schema), validate_formats=True).validate(found)
+    assert yaml.safe_load(run(*shlex.split(line), "-o", "yaml").out) == found
+    return found
+
+
+@pytest.mark.usefixtures("folder", "offline")
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("plan", f"plan {SETTINGS} -f world --steps"),
+        ("plan", f"plan {SETTINGS} --observed world -f later"),
+        ("trail", f"why {SETTINGS} trustanchor/postgres-wiki -f world"),
+        ("trail", f"why {SETTINGS} secret/nats-bus-ca -f world"),
+        ("status", f"status {SETTINGS} -f world"),
+        ("reasons", "docs"),
+        ("version", "version"),
+    ],
+)
+def test_json_keeps_to_its_schema(kind: str, line: str) -> None:
+    """Every JSON has a version and a published schema, and YAML says the same."""
+    assert told(kind, line)["apiVersion"] == "cli.roadstead/v1"
+
+
+def plan(form: str) -> Ran:
+    """The example's plan in one format."""
+    return run("plan", "-f", "world", "--settings", "settings.yaml", "-o", form)
+
+
+@pytest.mark.usefixtures("folder", "offline")
+def test_junit_has_a_case_for_each_key_and_a_failure_for_each_refusal() -> None:
+    """CI shows what was judged and what was refused."""
+    suites = ET.fromstring(plan("junit").out)  # noqa: S314 - our own output
+    (suite,) = suites
+    failures = [case for case in suite if case.find("failure") is not None]
+    assert ("testsuites", "testsuite") == (suites.tag, suite.tag)
+    assert len(suite) == int(suite.attrib["tests"]) == 5
+    assert len(failures) == int(suite.attrib["failures"]) == 2
+    assert {case.attrib["name"] for case in failures} == {
+        "HelmRelease/tenant-green/nats-bus",
+        "HelmRelease/tenant-green/postgres-wiki",
+    }
+
+
+@pytest.mark.usefixtures("folder", "offline")
+def test_sarif_names_file_line_and_rule() -> None:
+    """A code host marks the line of the object that is refused."""
+    found = json.loads(plan("sarif").out)
+    (one,) = found["runs"]
+    rules = [rule["id"] for rule in one["tool"]["driver"]["rules"]]
+    assert found["version"] == "2.1.0"
+    assert found["$schema"].endswith("sarif-2.1.0.json")
+    assert sorted(rules) == ["CACertPrivateKeyRefused", "CACertSecretCollision"]
+    for result in one["results"]:
+        place = result["locations"][0]["physicalLocation"]
+        assert result["ruleId"] in rules
+        assert result["level"] in {"error", "warning", "note"}
+        assert place["artifactLocation"]["uri"].startswith("world/")
+        assert place["region"]["startLine"] > 1
+
+
+@pytest.mark.usefixtures("folder", "offline")
+def test_github_annotations_are_whole_lines() -> None:
+    """A runner reads one annotation a line."""
+    lines = plan("github").out.splitlines()
+    form = r"::(error|warning) file=[^,:]+,line=\d+,col=\d+,title=[^:]+::.+"
+    assert len(lines) == 2
+    assert all(re.fullmatch(form, line) for line in lines)

@@ -1,0 +1,147 @@
+"""One golden for each thing a command says: arguments, stdout, stderr, exit code.
+
+`ACCEPT=1` writes them anew; read the diff before you commit it.
+"""
+
+import os
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from cli_command import run
+
+GOLDEN = Path(__file__).parent / "golden"
+PLAN = "plan -f world --settings settings.yaml"
+WHY = "why --settings settings.yaml -f world"
+NARROW, WIDE = 80, 200
+
+
+@dataclass(frozen=True)
+class Golden:
+    """One command line. width: of a terminal; 0 for a pipe."""
+
+    name: str
+    line: str
+    width: int = 0
+    env: dict[str, str] = field(default_factory=dict)
+    encoding: str = "utf-8"
+
+
+BARE = {"NO_COLOR": "1"}
+GOLDENS = (
+    Golden("overview", "--help"),
+    Golden("version", "version"),
+    Golden("version-json", "version -o json"),
+    Golden("version-yaml", "version -o yaml"),
+    Golden("docs", "docs"),
+    Golden("docs-narrow", "docs", NARROW, BARE),
+    Golden("docs-reason", "docs CACertPrivateKeyRefused"),
+    Golden("docs-reason-colour", "docs CACertPrivateKeyRefused", WIDE),
+    Golden("docs-reason-json", "docs CACertExpired -o json"),
+    Golden("docs-unknown", "docs CACertPrivatKey"),
+    Golden("manifests-rbac", "manifests rbac"),
+    Golden("manifests-crds", "manifests crds"),
+    Golden("manifests-unknown", "manifests charts"),
+    Golden("completion-bash", "completion bash"),
+    Golden("completion-fish", "completion fish"),
+    Golden("completion-zsh", "completion zsh"),
+    Golden("completion-unknown", "completion tcsh"),
+    Golden("plan", PLAN),
+    Golden("plan-narrow", PLAN, NARROW, BARE),
+    Golden("plan-narrow-colour", PLAN, NARROW),
+    Golden("plan-wide", PLAN, WIDE, BARE),
+    Golden("plan-wide-colour", PLAN, WIDE),
+    Golden("plan-ascii", PLAN, encoding="ascii"),
+    Golden("plan-forced-colour", PLAN, env={"FORCE_COLOR": "1"}),
+    Golden("plan-steps", f"{PLAN} --steps"),
+    Golden("plan-json", f"{PLAN} -o json --steps"),
+    Golden("plan-yaml", f"{PLAN} -o yaml"),
+    Golden("plan-junit", f"{PLAN} -o junit"),
+    Golden("plan-sarif", f"{PLAN} -o sarif"),
+    Golden("plan-github", f"{PLAN} -o github"),
+    Golden("plan-later", "plan --observed world -f later --settings settings.yaml"),
+    Golden("plan-against", f"{PLAN} --against world --exit-code --fail-on never"),
+    Golden(
+        "plan-allowed",
+        f"{PLAN} --allow CACertPrivateKeyRefused=tenant-green/postgres-wiki"
+        " --allow CACertSecretCollision=tenant-green/nats-bus",
+    ),
+    Golden("plan-namespace", f"{PLAN} -n tenant-blue"),
+    Golden("plan-table", f"{PLAN} --ca-sources-file table.yaml"),
+    Golden("plan-nothing", "plan"),
+    Golden("why-published", f"{WHY} trustanchor/postgres-shop"),
+    Golden("why-refused", f"{WHY} helmrelease/postgres-wiki -n tenant-green"),
+    Golden("why-refused-narrow", f"{WHY} helmrelease/postgres-wiki", NARROW, BARE),
+    Golden("why-refused-colour", f"{WHY} helmrelease/postgres-wiki", WIDE),
+    Golden("why-refused-json", f"{WHY} hr/postgres-wiki -o json"),
+    Golden("why-refused-yaml", f"{WHY} hr/postgres-wiki -o yaml"),
+    Golden("why-secret", f"{WHY} secret/postgres-shop-ca"),
+    Golden("why-anchor", f"{WHY} secret/postgres-shop.tenant-ca"),
+    Golden("why-unknown", f"{WHY} helmrelease/postgres-sho"),
+    Golden("why-kind", f"{WHY} helmrelaese/postgres-shop"),
+    Golden("explain", "explain trustanchor/nats-bus -f world --settings settings.yaml"),
+    Golden("status", "status -f world --settings settings.yaml"),
+    Golden("status-narrow", "status -f world --settings settings.yaml", NARROW, BARE),
+    Golden("status-wide-colour", "status -f world --settings settings.yaml", WIDE),
+    Golden("status-quiet", "status -q -f world --settings settings.yaml"),
+    Golden("status-wide", "status -o wide -f world --settings settings.yaml"),
+    Golden("status-json", "status -o json -f world --settings settings.yaml"),
+    Golden("status-yaml", "status -o yaml -f world --settings settings.yaml"),
+    Golden("status-name", "status -o name -f world --settings settings.yaml"),
+    Golden("unknown-command", "pln -f world"),
+    Golden("unknown-flag", "plan --filname world"),
+    Golden("unknown-format", "plan -f world -o jsn"),
+    Golden("missing-argument", "why"),
+    *(
+        Golden(f"help-{name}", f"{name} --help")
+        for name in (
+            *("plan", "run", "why", "status", "docs"),
+            *("up", "manifests", "version", "completion"),
+        )
+    ),
+)
+
+
+def written(golden: Golden) -> str:
+    """What a golden holds."""
+    ran = run(
+        *shlex.split(golden.line), width=golden.width, env=golden.env, encoding=golden.encoding
+    )
+    parts = [f"$ roadstead {golden.line}"]
+    if golden.width:
+        parts.append(f"width: {golden.width}")
+    parts += [f"{name}: {value}" for name, value in golden.env.items()]
+    head = "\n".join(parts)
+    shown = ran.out.replace("\x1b", "\\e")
+    return f"{head}\n--- stdout\n{shown}--- stderr\n{ran.err}--- exit {ran.code}\n"
+
+
+@pytest.mark.usefixtures("folder", "offline")
+@pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
+def test_a_command_says_what_its_golden_holds(golden: Golden) -> None:
+    """A changed word is a change people meet; it must be wanted."""
+    file = GOLDEN / f"{golden.name}.txt"
+    got = written(golden)
+    if os.environ.get("ACCEPT"):
+        file.write_text(got, encoding="utf-8")
+    assert file.read_text(encoding="utf-8") == got
+
+
+def test_no_golden_is_left_over() -> None:
+    """A file that no test reads holds nothing."""
+    assert {golden.name for golden in GOLDENS} == {file.stem for file in GOLDEN.glob("*.txt")}
+
+
+@pytest.mark.usefixtures("folder", "offline")
+@pytest.mark.parametrize(
+    "golden",
+    [golden for golden in GOLDENS if golden.width == NARROW and golden.line != "docs"],
+    ids=lambda golden: golden.name,
+)
+def test_a_narrow_terminal_loses_no_word(golden: Golden) -> None:
+    """What does not fit is wrapped, never cut."""
+    narrow = run(*shlex.split(golden.line), width=golden.width, env=BARE)
+    whole = run(*shlex.split(golden.line))
+    assert whole.out.split() == narrow.out.split()

@@ -1,0 +1,38 @@
+"""Every case of the repository can be planned, listed and explained; no case meets a bug of ours."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli_command import run
+
+CASES = sorted((Path(__file__).parent.parent / "cases" / "anchors").glob("*/world.yaml"))
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize("world", CASES, ids=lambda world: world.parent.name)
+def test_a_case_is_planned_and_explained(world: Path) -> None:
+    """Whatever is refused or waits has a trail that says what to do or what will come."""
+    flags = ["-f", str(world)]
+    settings = world.with_name("settings.yaml")
+    if settings.exists():
+        flags += ["--settings", str(settings)]
+    planned = run("plan", *flags, "-o", "json")
+    assert "internal error" not in planned.err
+    codes = {run("plan", *flags, "-o", form).code for form in ("table", "junit", "sarif")}
+    assert codes == {planned.code}
+    if planned.code == 2:
+        assert world.parent.name.endswith("stops-the-start")
+        return
+    for finding in json.loads(planned.out)["findings"]:
+        key = finding["key"]
+        name = f"{key['kind'].lower()}/{key['name']}"
+        ran = run("why", name, "-n", key["namespace"], *flags)
+        assert ran.code == 1, ran.err
+        assert finding["reason"] in ran.out
+        assert ("next:" in ran.out) is (finding["verdict"] != "waiting")
+        assert ("wakes:" in ran.out) is (finding["verdict"] == "waiting")
+    listed = run("status", *flags, "-o", "json")
+    assert listed.code in {0, 1}, listed.err
