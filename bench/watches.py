@@ -25,8 +25,11 @@ from roadstead.kube.views import Form, View
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
+from roadstead.runtime.events import LiveApi
 from roadstead.runtime.feed import Feeds
 from roadstead.runtime.kubeconfig import load
+from roadstead.runtime.loop import Loop
+from roadstead.runtime.metrics import Metrics
 from roadstead.settings import Settings
 from roadstead.testbed.server import ControlPlane
 from roadstead.wiring import Controller, Watch
@@ -128,7 +131,7 @@ async def child(kubeconfig: str) -> dict[str, float]:
         await listed.wait()
         first = lists[0]
         lag.take()
-        await _judge_all(engine, client)
+        await _judge_all(engine, client, clock)
         judged = time.perf_counter() - first
         block = lag.take()
         each = (memory_kib() - before) / OBJECTS
@@ -151,10 +154,17 @@ async def child(kubeconfig: str) -> dict[str, float]:
     return answer
 
 
-async def _judge_all(engine: Engine, client: Client) -> None:
-    while (taken := engine.take(JUDGE.name)) is not None:
-        await engine.work(JUDGE.name, taken.key, client)  # type: ignore[arg-type] # it publishes nothing
-        await asyncio.sleep(0)
+async def _judge_all(engine: Engine, client: Client, clock: LiveClock) -> None:
+    """Let the loop of `run`, metrics and all, work every key that waits."""
+    metrics = Metrics(engine, clock, {JUDGE.name: JUDGE.workers})
+    api = LiveApi(client, clock, "bench")
+    loop = Loop(engine, JUDGE.name, api, metrics, log=_Silent(), clock=clock, workers=JUDGE.workers)
+    running = asyncio.create_task(loop.run())
+    queue = engine.desks[JUDGE.name].queue
+    while len(queue) or queue.running():
+        await asyncio.sleep(0.01)
+    loop.stop()
+    await running
 
 
 async def _touch(client: Client) -> None:

@@ -160,7 +160,9 @@ GUARDS = (
     Mutant(
         "one labelled source is as good as two", ((passes.PassReader, "list", first_candidate),)
     ),
-    Mutant("a view is believed after a conflict", ((passes.PassReader, "absent", trusting),)),
+    Mutant(
+        "a view is believed after a conflict", ((passes.PassReader, "absent", trusting),), PASSES
+    ),
     Mutant("mass withdrawal goes through", ((memory.Withdrawals, "admit", always(True)),)),
     Mutant("events on every pass", ((memory, "REPEAT", 0.0),)),
     Mutant("events never again", ((memory, "REPEAT", float("inf")),)),

@@ -2,20 +2,25 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from roadstead.capabilities.anchors.api import TENANT_CA
+from roadstead.capabilities.anchors.snapshot import SECRETS
 from roadstead.decision import Bound, Decision, Did, Drop, Event, Want
 from roadstead.engine.check import check
 from roadstead.engine.memory import Withdrawals
-from roadstead.engine.passes import Writer, guard
+from roadstead.engine.passes import PassReader, Writer, guard
+from roadstead.engine.store import Store
 from roadstead.errors import BugError, ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind, Ref
+from roadstead.settings import Settings
 
 KEY = HELM_RELEASE.ref("tenant-foo", "postgres-mydb")
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HEADER = b"-----BEGIN EC PRIVATE KEY-----\nAA==\n-----END EC PRIVATE KEY-----\n"
 
 
@@ -228,3 +233,16 @@ async def test_a_want_that_is_not_valid_fails_its_pass_before_anything_is_sent()
         await Writer(api, Withdrawals()).carry_out(KEY, Decision(want=(want,)), 0.0)
 
     assert [] == api.sent
+
+
+@pytest.mark.parametrize(("enough", "repeated"), [(True, False), (False, True)])
+def test_a_pass_after_a_conflict_takes_no_views_word_for_an_absence(
+    enough: bool, repeated: bool
+) -> None:
+    """The view has just been shown to lag; believing it again would meet the same conflict."""
+    store = Store(SECRETS)
+    store.begin_list()
+    list(store.end_list("1"))
+    reader = PassReader(Recorder(), {SECRETS: store}, Settings(), NOW, repeated=repeated)
+
+    assert enough == reader.absent(SECRETS, "tenant-foo", "postgres-mydb.tenant-ca")
