@@ -14,9 +14,9 @@ from typing import Any
 
 from roadstead.errors import InputError
 from roadstead.kube.documents import parse
-from roadstead.kube.times import parse_time
+from roadstead.kube.times import format_time, parse_time
 from roadstead.settings import Settings, parse_ca_sources
-from roadstead.sim.flags import settings_of
+from roadstead.sim.flags import START, settings_of
 
 OFFLINE_ONLY = frozenset({"now", "capabilities", "standIns", "only"})
 """Keys of a case's settings.yaml that are no flags of `run`."""
@@ -54,12 +54,37 @@ def read(path: str) -> bytes:
         raise InputError(f"cannot be read: {error.strerror}", place=path) from None
 
 
+def as_case(files: Sequence[str] | None, settings_file: str) -> tuple[list[str], str, str]:
+    """Take a case's folder for its world, its settings and the time it begins at.
+
+    Gives the files, the settings file and an RFC 3339 time, each as it was given where no folder
+    of a case is among the files. Source: cases.md, `exit`.
+    """
+    found, start = [], ""
+    for path in files or ():
+        folder = Path(path)
+        if not ((folder / "world.yaml").is_file() and (folder / "want.yaml").is_file()):
+            found.append(path)
+            continue
+        found.append(str(folder / "world.yaml"))
+        start = format_time(START)
+        if not settings_file and (folder / "settings.yaml").is_file():
+            settings_file = str(folder / "settings.yaml")
+    return found, settings_file, start
+
+
 def given(
-    settings_file: str, sources_file: str, allowed: Sequence[str], *, offline: bool = True
+    settings_file: str,
+    sources_file: str,
+    allowed: Sequence[str],
+    *,
+    offline: bool = True,
+    start: str = "",
 ) -> Given:
     """Read the settings file and lay the flags over it.
 
     offline: whether the keys of an offline world may stand in the file.
+    start: when an offline world begins where the file does not say; empty for now.
     Raises: InputError.
     """
     flags: dict[str, Any] = {}
@@ -81,7 +106,7 @@ def given(
         settings = replace(settings, allow_withdrawals=kinds)
     return Given(
         settings,
-        _now(own.get("now"), settings_file),
+        _now(own.get("now", start or None), settings_file),
         tuple(own.get("capabilities") or ()),
         tuple(own.get("standIns") or ()),
         rest,

@@ -105,7 +105,8 @@ def plan(
         raise InputError("nothing to plan", hint="give files or folders with -f, or `-f -`")
     levels = _levels(fail_on)
     accepted = _accepted(allow or ())
-    told = inputs.given(settings, ca_sources_file, allow_withdrawals or ())
+    files, settings, start = inputs.as_case(files, settings)
+    told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
     acting = _acting(stand_ins)
     try:
         played = play(

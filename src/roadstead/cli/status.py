@@ -92,7 +92,8 @@ def status(
     """
     form = chosen(output, FORMATS)
     page = screen(color, no_color)
-    told = inputs.given(settings, ca_sources_file, allow_withdrawals or ())
+    files, settings, start = inputs.as_case(files, settings)
+    told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
     if files and (watch or wait):
         raise InputError("files do not change by themselves", hint="leave out --watch and --wait")
     if everywhere and namespace:

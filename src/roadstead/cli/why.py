@@ -83,7 +83,8 @@ def why(
     form = chosen(output, ("table", "json", "yaml"))
     page = screen(color, no_color)
     wanted = Target.read(target)
-    told = inputs.given(settings, ca_sources_file, allow_withdrawals or ())
+    files, settings, start = inputs.as_case(files, settings)
+    told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
     if files:
         if watch:
             raise InputError("files do not change by themselves", hint="leave out --watch")

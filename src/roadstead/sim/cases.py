@@ -8,7 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from roadstead.kube.times import format_time, parse_time
 from roadstead.settings import Settings
 from roadstead.sim import accept
 from roadstead.sim.compare import Difference
-from roadstead.sim.flags import STAND_INS, StartUpError, controllers, kinds_of, settings_of
+from roadstead.sim.flags import STAND_INS, START, StartUpError, controllers, kinds_of, settings_of
 from roadstead.sim.kinds import Kinds
 from roadstead.sim.load import Placed, load
 from roadstead.sim.offline import Offline
@@ -31,7 +31,6 @@ from roadstead.sim.wants import judge, plan_exit
 from roadstead.sim.world import World
 from roadstead.wiring import Controller
 
-START = datetime(2026, 1, 1, tzinfo=UTC)
 CAPABILITIES = frozenset(
     {"attachments", "gateways", "anchors", "wildcards", "lineage", "refresher", "services"}
 )

@@ -4,6 +4,7 @@ import dataclasses
 import types
 import typing
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from roadstead.settings import Settings, parse_ca_sources
 from roadstead.sim.kinds import Kinds
 from roadstead.wiring import Controller
 
+START = datetime(2026, 1, 1, tzinfo=UTC)
+"""When a case begins unless it says so."""
 STAND_INS: Mapping[str, Controller] = {}
 """Stand-ins for neighbours by name; a case names those that act."""
 
