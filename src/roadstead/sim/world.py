@@ -147,6 +147,7 @@ class World:
         if prefix and not meta.get("name"):
             meta["name"] = f"{prefix}{self._suffix(prefix)}"
         ref = kind.ref(meta.get("namespace", ""), meta.get("name", ""))
+        validity.check_decodes(ref, full)
         if meta.get("resourceVersion"):
             sentence = "resourceVersion should not be set on objects to be created"
             raise refusal(400, "BadRequest", ref, sentence)
@@ -205,6 +206,7 @@ class World:
         full = with_string_data(kind, copy.deepcopy(dict(body)))
         meta = full["metadata"]
         ref = kind.ref(meta.get("namespace", ""), meta["name"])
+        validity.check_decodes(ref, full)
         old = self.store.get(ref)
         if old is None:
             raise not_found(ref)
@@ -232,6 +234,7 @@ class World:
         if rest:
             body = merged(old.body, rest)
             body = with_string_data(ref.kind, body)
+            validity.check_patch(ref, body)
             stated = rest.get("metadata") or {}
             if stated.get("resourceVersion", old.meta.resource_version) != (
                 old.meta.resource_version

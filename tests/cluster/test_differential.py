@@ -1,0 +1,131 @@
+"""Every case ends on a real API server as it ends in the offline world, and as it wants.
+
+A sample runs with every commit, the whole set in `make soak`. What may differ is in ignored.txt.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from live_cluster import Cluster
+from live_compare import (
+    IGNORED,
+    differences,
+    ignored_paths,
+    kinds_of_case,
+    of_server,
+    of_world,
+)
+from live_stage import LiveStage
+from live_summary import NOTES
+from roadstead.kube.refs import Kind, Ref
+from roadstead.settings import Settings
+from roadstead.sim.cases import Case, play_case, read_case
+from roadstead.sim.offline import Offline
+from roadstead.sim.world import World
+
+pytestmark = pytest.mark.cluster
+
+CASES = Path(__file__).parent.parent / "cases"
+SAMPLE = Path(__file__).parent / "sample.txt"
+FOLDERS = {
+    world.parent.relative_to(CASES).as_posix(): world.parent
+    for world in sorted(CASES.glob("*/*/world.yaml"))
+}
+
+
+def sample() -> dict[str, str]:
+    """The cases of the sample, each with why it is in it."""
+    lines = (line.partition("#") for line in SAMPLE.read_text().splitlines())
+    return {name.strip(): why.strip() for name, _, why in lines if name.strip()}
+
+
+def only(name: str) -> str:
+    """What a case says of where it is played."""
+    return read_case(FOLDERS[name], name).only
+
+
+EVERY = tuple(name for name in FOLDERS if only(name) != "world")
+SPOILED = tuple(
+    name
+    for name, folder in FOLDERS.items()
+    if name not in EVERY and "collect: false" not in (folder / "steps.yaml").read_text()
+)
+"""Cases that need a fault no healthy server shows: put in between, they can be played, too."""
+FIRST_COME = ("lost-engine-table-withdraws-five", "pruned-definitions-withdraw-five")
+"""Which five of many go is up to who comes first; with one worker that is certain."""
+OFTEN = tuple(name for name in EVERY if name in sample() or only(name) == "cluster")
+
+
+@pytest.mark.parametrize("name", OFTEN)
+def test_a_case_of_the_sample_ends_alike(server: Cluster, name: str) -> None:
+    """The world is a model; here it is held to what it models."""
+    assert play(server, name) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", EVERY)
+def test_every_case_ends_alike(server: Cluster, name: str) -> None:
+    """The whole set."""
+    assert play(server, name) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "name", [name for name in OFTEN if not any(part in name for part in FIRST_COME)]
+)
+def test_many_workers_end_alike(server: Cluster, name: str) -> None:
+    """Offline one key is worked after the other; here as many at once as the capability asks."""
+    workers = max(one.workers for one in read_case(FOLDERS[name], name).controllers)
+
+    assert play(server, name, workers) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_case_with_faults_ends_alike(server: Cluster, name: str) -> None:
+    """A healthy server, and on our side of the wire the fault that the case asks for."""
+    assert play(server, name) == []
+
+
+def test_the_sample_is_of_cases_that_exist(request: pytest.FixtureRequest) -> None:
+    """A renamed case does not drop out unseen, and who reads a run sees what was compared."""
+    noted = request.config.stash[NOTES]
+    noted.append(f"differential: {len(OFTEN)} of {len(EVERY)} cases in this run's sample:")
+    noted += [f"  {name}: {sample().get(name, 'only: cluster')}" for name in OFTEN]
+
+    assert [] == sorted(set(sample()) - set(EVERY))
+    assert all(sample().values())
+
+
+def play(server: Cluster, name: str, workers: int = 1) -> list[str]:
+    """Play a case on the server and in the world; what is wrong with it, or differs."""
+    case = read_case(FOLDERS[name], name)
+    kinds = kinds_of_case(refs_of(case))
+    with LiveStage(server.admin, case.kinds, case.controllers, case.now, workers=workers) as stage:
+        found, _ = play_case(case, stage)
+        wrong = [f"{name}: {one}" for one in found]
+        if case.only == "cluster":
+            return wrong
+        there = of_server(stage, kinds)
+    offline = Offline(World(case.now, case.kinds), case.controllers, Settings())
+    play_case(case, offline)
+    here = of_world(offline, kinds)
+    ignored = ignored_paths(IGNORED.read_text())
+    return wrong + [f"{name}: {line}" for line in differences(here, there, ignored)]
+
+
+def refs_of(case: Case) -> Iterator[Ref]:
+    """Every object that a case makes."""
+    yield from (placed.ref for placed in case.objects)
+    for step in case.steps:
+        if step.word == "apply" and isinstance(step.value, Mapping):
+            yield kind_of(case, step.value).ref("", "")
+
+
+def kind_of(case: Case, body: Mapping[str, Any]) -> Kind:
+    """The kind of an object in a step."""
+    namespace = str((body.get("metadata") or {}).get("namespace", ""))
+    return case.kinds.of(str(body.get("apiVersion")), str(body.get("kind")), namespace)
