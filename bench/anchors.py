@@ -12,7 +12,7 @@ from statistics import median, quantiles
 from bench import worlds
 from bench.relay import Relay
 from bench.rows import Row, at_most, told
-from bench.server import Bare, Running, bare, encoded, running, until
+from bench.server import Bare, Running, bare, calm, encoded, running, until
 from roadstead.testbed.server import ControlPlane
 
 RELEASES = 2_000
@@ -41,8 +41,10 @@ async def convergence(plane: ControlPlane) -> list[Row]:
         plane.reset()
         async with bare(plane) as client:
             await fill(client, RELEASES)
+            await calm(plane)
             floor = await client.post_all(worlds.plain_anchors(RELEASES))
             rates.append(RELEASES / floor)
+            await calm(plane)
             started = time.perf_counter()
             with running(plane.kubeconfig) as program:
                 await _published(program, client, RELEASES)
@@ -50,6 +52,7 @@ async def convergence(plane: ControlPlane) -> list[Row]:
                 peaks.append(program.memory_mib("VmHWM"))
             ratios.append(taken / floor)
             seconds.append(taken)
+            await calm(plane)
             spent, wrote = await _quiet_start(plane)
             quiet.append(spent)
             writes.append(wrote)
@@ -78,7 +81,7 @@ async def _published(program: Running, client: Bare, count: int) -> None:
     async def all_there() -> bool:
         return await client.count(ANCHORS) >= count
 
-    await until(all_written)
+    await until(all_written, 0.1)
     await until(all_there)
 
 
@@ -111,6 +114,7 @@ async def latency(plane: ControlPlane) -> list[Row]:
         await client.post_all(worlds.bulk(50, 1024, "noise", 1))
         with running(plane.kubeconfig) as program:
             await _published(program, client, FEW)
+            await calm(plane)
             for name, noise in (("idle", 0), (f"under {NOISE} unrelated changes a second", NOISE)):
                 async with _noise(plane, noise):
                     spans = [await _rotate(client, number) for number in range(ROTATIONS)]

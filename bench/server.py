@@ -24,6 +24,8 @@ from roadstead.runtime.kubeconfig import load
 from roadstead.testbed.server import ControlPlane
 
 IN_FLIGHT = 32
+IDLE = 0.15
+"""CPU seconds a second that a server without requests may use."""
 ROADSTEAD = str(Path(sys.executable).with_name("roadstead"))
 
 
@@ -134,6 +136,22 @@ def running(kubeconfig: Path, *flags: str) -> Iterator[Running]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _spent(pid: int) -> float:
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def calm(plane: ControlPlane, limit: float = 60.0) -> None:
+    """Wait until the server has digested what it was filled with, so that each clock starts alike."""
+    end = time.perf_counter() + limit
+    while time.perf_counter() < end:
+        before = _spent(plane.pid)
+        await asyncio.sleep(1)
+        if _spent(plane.pid) - before < IDLE:
+            return
 
 
 async def until(true: Callable[[], Any], pause: float = 0.05, limit: float = 300.0) -> None:

@@ -23,13 +23,14 @@ from live_summary import VERSION
 from parts import HandClock
 from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.anchors import api
-from roadstead.cli.inputs import OFFLINE_ONLY, RUN_ONLY
+from roadstead.cli.inputs import OFFLINE_ONLY
 from roadstead.cli.main import ALIASES, COMMANDS, load
 from roadstead.deploy.crds import crds
 from roadstead.engine.engine import Engine
 from roadstead.engine.store import State
 from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.settings import Settings
+from roadstead.sim.flags import RUN_ONLY
 from roadstead.testbed.build import cache_folder
 from roadstead.testbed.crds import install, neighbours
 from roadstead.testbed.server import ControlPlane

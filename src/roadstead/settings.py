@@ -83,10 +83,10 @@ def _entry(document: Document, number: int, entry: object) -> CaSource:
     for required in ("kind", "sourceSecretName"):
         if not isinstance(entry.get(required), str) or not entry[required].strip():
             raise InputError(f"`{required}` of an engine is missing or no text", place=place)
-    key = entry.get("sourceKey", "")
-    if not isinstance(key, str):
+    key = entry.get("sourceKey")
+    if not isinstance(key, str | None):
         raise InputError("`sourceKey` of an engine is no text", place=place)
-    return CaSource(entry["kind"].strip(), entry["sourceSecretName"], key)
+    return CaSource(entry["kind"].strip(), entry["sourceSecretName"], key or "")
 
 
 def _refuse_repeats(document: Document, entries: Iterable[CaSource]) -> None:

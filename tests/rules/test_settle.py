@@ -9,7 +9,8 @@ from roadstead.decision import Decision
 from roadstead.errors import BugError
 from roadstead.kube.refs import CONFIG_MAP
 from roadstead.settings import Settings
-from roadstead.sim.cases import START, main
+from roadstead.sim.cases import main
+from roadstead.sim.flags import START
 from roadstead.sim.kinds import Kinds
 from roadstead.sim.load import load_text
 from roadstead.sim.requests import By

@@ -1,5 +1,6 @@
 """The API in memory takes and refuses writes as Kubernetes' own does."""
 
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -219,6 +220,17 @@ def test_a_put_of_a_custom_resource_names_its_version() -> None:
         at.replace(HELM_RELEASE, body(HELM_RELEASE, "r"), By.US)
 
     assert refused.value.status == 422
+
+
+def test_a_secret_that_is_too_large_says_so_in_its_cause() -> None:
+    """By it a value that is too large is told from a policy. Source: trust-anchors 11."""
+    at = world()
+    value = b64encode(b"x" * (1024 * 1024 + 1)).decode()
+
+    with pytest.raises(ClusterError) as refused:
+        at.create(SECRET, body(SECRET, "x", data={"a": value}), By.US)
+
+    assert (422, "FieldValueTooLong") == (refused.value.status, refused.value.cause)
 
 
 def test_a_finalizer_keeps_a_deleted_object_readable() -> None:

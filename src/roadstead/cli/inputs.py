@@ -16,16 +16,10 @@ from roadstead.errors import InputError
 from roadstead.kube.documents import parse
 from roadstead.kube.times import format_time, parse_time
 from roadstead.settings import Settings, parse_ca_sources
-from roadstead.sim.flags import START, settings_of
+from roadstead.sim.flags import RUN_ONLY, START, settings_of
 
 OFFLINE_ONLY = frozenset({"now", "capabilities", "standIns", "only"})
 """Keys of a case's settings.yaml that are no flags of `run`."""
-
-RUN_ONLY = frozenset(
-    {"only", "readOnly", "metricsBindAddress", "healthProbeBindAddress", "leaderElect"}
-    | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
-)
-"""Keys that concern the process and no decision; `plan` and `why` pass over them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,9 +165,7 @@ class Engine:
     async def _pass(self, desk: Desk, key: Ref, api: Api, *, repeated: bool) -> Passed:
         now = self._clock.steady()
         reader = PassReader(api, self.stores, self.settings, self._clock.wall(), repeated=repeated)
-        known = desk.trails.get(key)
-        if known is not None:
-            reader.remember(known.state, desk.states.since(key, known.state, now))
+        reader.remember(*desk.states.present(key, now))
         writer = Writer(api, desk.withdrawals, dry=self._dry, in_flight=self._in_flight)
         passed = await run_pass(desk.controller, key, reader, writer, now)
         for want, made in passed.made:

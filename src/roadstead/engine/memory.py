@@ -171,5 +171,13 @@ class States:
 
     def since(self, key: Ref, state: str, now: float) -> timedelta:
         """How long a key has been in a state; zero when it is not."""
+        known, span = self.present(key, now)
+        return span if known == state else timedelta(0)
+
+    def present(self, key: Ref, now: float) -> tuple[str, timedelta]:
+        """The state a key is in, empty when none is known, and for how long.
+
+        A pass that could read nothing has no part in it: nobody knows what it would have seen.
+        """
         known, at = self._since.get(key, ("", now))
-        return timedelta(seconds=now - at) if known == state else timedelta(0)
+        return known, timedelta(seconds=now - at)

@@ -217,7 +217,7 @@ def _certificate(der: bytes, number: int) -> Certificate:
         try:
             parsed = x509.load_der_x509_certificate(der)
             return Certificate(
-                subject=_shown(parsed.subject.rfc4514_string()),
+                subject=_shown(_subject(parsed)),
                 not_before=parsed.not_valid_before_utc,
                 not_after=parsed.not_valid_after_utc,
                 sha256=hashlib.sha256(der).hexdigest(),
@@ -241,6 +241,14 @@ def _outer_length(der: bytes) -> int:
     if not 1 <= count <= _LENGTH_BYTES:
         return -1
     return 2 + count + int.from_bytes(der[2 : 2 + count], "big")
+
+
+def _subject(parsed: x509.Certificate) -> str:
+    """Spell the subject; one whose text cannot be decoded (T61 in old CAs) decides nothing."""
+    try:
+        return parsed.subject.rfc4514_string()
+    except Exception:  # noqa: BLE001  the certificate was parsed; this is for people alone
+        return "a subject that cannot be shown"
 
 
 def _is_ca(parsed: x509.Certificate) -> bool:

@@ -8,6 +8,7 @@ template runs, as they are in Go; the outcome must be UTF-8.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from roadstead.errors import RoadsteadError
 
@@ -100,6 +101,7 @@ class Template:
             raise TemplateError("the outcome is not UTF-8: a character was cut") from None
 
 
+@lru_cache(maxsize=256)
 def compile_template(template: str) -> Template:
     """Read a template, so that it can be rendered often.
 

@@ -15,6 +15,11 @@ from roadstead.wiring import Controller
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """When a case begins unless it says so."""
+RUN_ONLY = frozenset(
+    {"only", "readOnly", "metricsBindAddress", "healthProbeBindAddress", "leaderElect"}
+    | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
+)
+"""Keys that concern the process and no decision; whatever is offline passes over them."""
 STAND_INS: Mapping[str, Controller] = {}
 """Stand-ins for neighbours by name; a case names those that act."""
 
@@ -46,6 +51,8 @@ def settings_of(flags: Mapping[str, Any], folder: Path) -> Settings:
     types_by_name = typing.get_type_hints(Settings)
     known = {_camel(field.name): field.name for field in dataclasses.fields(Settings)}
     for flag, value in flags.items():
+        if flag in RUN_ONLY:
+            continue
         if flag == "caSourcesFile":
             stated["ca_sources"] = None if value is None else _ca_sources(folder / str(value))
         elif flag in known and flag != "caSources":

@@ -66,7 +66,7 @@ def writes(want: Mapping[str, Any], scene: Scene) -> list[Difference]:
     left = list(enumerate(got))
     places: dict[str, int] = {}
     wrong = False
-    for entry in as_list(want, "writes"):
+    for entry in _whole(as_list(want, "writes")):
         found = next((one for one in left if _is_write(entry, one[1], scene.names)), None)
         if found is None:
             wrong = True
@@ -82,13 +82,24 @@ def writes(want: Mapping[str, Any], scene: Scene) -> list[Difference]:
     return []
 
 
+def _whole(entries: Iterable[object]) -> list[str]:
+    """Put together what the comma of `uid,resourceVersion` has parted in a list in brackets."""
+    whole: list[str] = []
+    for entry in entries:
+        if whole and isinstance(entry, str) and entry in {"uid", "resourceVersion"}:
+            whole[-1] += f",{entry}"
+        else:
+            whole.append(str(entry))
+    return whole
+
+
 def _written(request: Request) -> str:
     stated = ",".join(request.preconditions)
     return f"{request} with {stated}" if stated else str(request)
 
 
 def _is_write(wanted: str, got: Request, names: Names) -> bool:
-    text, _, stated = str(wanted).partition(" with ")
+    text, _, stated = wanted.partition(" with ")
     preconditions = {part.strip() for part in stated.split(",") if part.strip()}
     return preconditions <= set(got.preconditions) and names.matches(text.strip(), str(got))
 

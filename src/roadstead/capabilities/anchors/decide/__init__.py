@@ -8,9 +8,13 @@ from datetime import timedelta
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.decide import rules
 from roadstead.capabilities.anchors.decide.report import report
-from roadstead.capabilities.anchors.decide.rules import is_ours
 from roadstead.capabilities.anchors.render import fresh_anchor, mended_anchor, needs_readmission
-from roadstead.capabilities.anchors.snapshot import Snapshot, StraySource, recorded_source
+from roadstead.capabilities.anchors.snapshot import (
+    Snapshot,
+    StraySource,
+    is_ours,
+    recorded_source,
+)
 from roadstead.decision import (
     Bound,
     Decision,

@@ -1,11 +1,18 @@
 """The questions a trust anchor is asked, one function each. Source: trust-anchors 4 to 8."""
 
 from roadstead.capabilities.anchors import api
-from roadstead.capabilities.anchors.snapshot import Snapshot, is_application, name_is_supported
+from roadstead.capabilities.anchors.snapshot import (
+    Snapshot,
+    is_application,
+    is_legacy,
+    is_ours,
+    name_is_supported,
+)
 from roadstead.decision import Finding, Verdict
+from roadstead.kube import names
 from roadstead.kube.objects import Object
 from roadstead.kube.pem import Refusal
-from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
+from roadstead.kube.refs import SECRET, Ref
 
 
 def is_an_application(seen: Snapshot) -> Finding:
@@ -69,9 +76,9 @@ def source_is_one(seen: Snapshot) -> Finding:
     """Refuse to choose between several labelled sources. Source: section 4.1."""
     rule = "source-unambiguous"
     if len(seen.candidates) > 1:
-        names = ", ".join(ref.name for ref in seen.candidates)
+        listed = ", ".join(ref.name for ref in seen.candidates)
         message = (
-            f"several Secrets opt in for {seen.release.ref}: {names}; "
+            f"several Secrets opt in for {seen.release.ref}: {listed}; "
             f"take the label `{api.PUBLISH}` off all but one"
         )
         return Finding(rule, Verdict.REFUSE, "CACertSourceAmbiguous", message, seen.candidates)
@@ -99,10 +106,12 @@ def source_is_filled(seen: Snapshot) -> Finding:
     rule, source = "source-filled", seen.source
     if source is None or source.lifted is not None:
         return Finding(rule, Verdict.PASS, refs=_source_refs(seen))
+    # An annotation may hold anything, key material too; only what can be a key's name is told.
+    key = f"`{source.key}`" if names.is_data_key(source.key) else "of the selected name"
     if not source.has_key and source.others and source.age > api.KEY_GRACE:
-        message = f"{source.ref} has no key `{source.key}`; select a key that it has"
+        message = f"{source.ref} has no key {key}; select a key that it has"
         return Finding(rule, Verdict.REFUSE, "CACertSourceKeyMissing", message, (source.ref,))
-    message = f"{source.ref} holds nothing under `{source.key}` yet"
+    message = f"{source.ref} holds nothing under the key {key} yet"
     return Finding(rule, Verdict.WAIT, "SourceEmpty", message, (source.ref,))
 
 
@@ -154,7 +163,7 @@ def an_anchor_of_ours_stands(seen: Snapshot) -> Finding:
     if target is None or target.deleting or not is_ours(target, seen.release):
         message = f"no source opts in for {seen.release.ref} and no anchor of ours is published"
         return Finding(rule, Verdict.WAIT, "NothingToDo", message, (seen.anchor,))
-    if any(owner.controller and owner.kind == "TenantProjection" for owner in target.owners):
+    if is_legacy(target):
         message = f"{seen.anchor} still belongs to a TenantProjection and is never withdrawn"
         return Finding(rule, Verdict.WAIT, "NothingToDo", message, (seen.anchor,))
     return Finding(rule, Verdict.PASS, refs=(seen.anchor,))
@@ -170,20 +179,6 @@ def source_opted_out(seen: Snapshot) -> Finding:
         return Finding(rule, Verdict.REFUSE, "CACertSourceGone", message, (recorded.ref,))
     message = f"{recorded.ref} is gone; its anchor is kept until it says otherwise"
     return Finding(rule, Verdict.WAIT, api.LOST, message, (recorded.ref,))
-
-
-def is_ours(target: Object, release: Object) -> bool:
-    """Tell whether a Secret at the anchor's name may be overwritten or withdrawn. Source: 8.1."""
-    if target.body.get("type", "Opaque") != "Opaque":
-        return False
-    owned = any(
-        owner.group == HELM_RELEASE.group
-        and owner.kind == HELM_RELEASE.kind
-        and owner.name == release.meta.name
-        for owner in target.owners
-    )
-    marked = target.labels.get(api.COPY) == "true" and set(target.data_keys()) <= {api.KEY}
-    return owned or marked
 
 
 def _deviations(seen: Snapshot, target: Object) -> str:

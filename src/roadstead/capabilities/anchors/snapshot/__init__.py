@@ -11,6 +11,8 @@ from roadstead.capabilities.anchors.snapshot.facts import (
     Source,
     StraySource,
     is_application,
+    is_legacy,
+    is_ours,
     name_is_supported,
     recorded_source,
 )
@@ -33,6 +35,8 @@ __all__ = [
     "StraySource",
     "declare",
     "is_application",
+    "is_legacy",
+    "is_ours",
     "name_is_supported",
     "observe",
     "recorded_source",

@@ -7,7 +7,7 @@ from roadstead.capabilities.anchors import api
 from roadstead.kube import names
 from roadstead.kube.objects import Object
 from roadstead.kube.pem import Lifted
-from roadstead.kube.refs import SECRET, Ref
+from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +112,25 @@ def name_is_supported(release: Object) -> bool:
     """Tell whether the anchor's name can be formed and cannot be an engine's own."""
     name = release.meta.name
     return "." not in name and len(name) + len(api.SUFFIX) <= names.SUBDOMAIN_CHARACTERS
+
+
+def is_ours(target: Object, release: Object) -> bool:
+    """Tell whether a Secret at the anchor's name may be overwritten or withdrawn. Source: 8.1."""
+    if target.body.get("type", "Opaque") != "Opaque":
+        return False
+    owned = any(
+        owner.group == HELM_RELEASE.group
+        and owner.kind == HELM_RELEASE.kind
+        and owner.name == release.meta.name
+        for owner in target.owners
+    )
+    marked = target.labels.get(api.COPY) == "true" and set(target.data_keys()) <= {api.KEY}
+    return owned or marked
+
+
+def is_legacy(target: Object) -> bool:
+    """Tell whether upstream's own controller still owns an anchor. Source: 6.2, W3; section 14."""
+    return any(owner.controller and owner.kind == "TenantProjection" for owner in target.owners)
 
 
 def recorded_source(target: Object) -> Ref | None:

@@ -14,6 +14,8 @@ from roadstead.capabilities.anchors.snapshot.facts import (
     Source,
     StraySource,
     is_application,
+    is_legacy,
+    is_ours,
     name_is_supported,
     recorded_source,
 )
@@ -69,7 +71,8 @@ def _with_definition(seen: Snapshot, reader: Reader, definition: Object) -> Snap
     if own is not None:
         declaration = declare(own, seen.release, str(definition.ref))
     elif entry is not None:
-        declaration = declare(entry, seen.release, f"the engine table's entry `{entry.kind}`")
+        where = f"the engine table's entry `{entry.kind}` for {definition.ref}"
+        declaration = declare(entry, seen.release, where)
     return replace(
         seen,
         definition=definition.ref,
@@ -185,7 +188,9 @@ async def _withdrawal(seen: Snapshot, reader: Reader) -> Snapshot:
     seen = replace(
         seen, target=target, published=_published(seen, reader), lost_for=reader.since(api.LOST)
     )
-    if target is None or target.annotations.get(api.MODE) == api.DECLARED:
+    if target is None or target.deleting or not is_ours(target, seen.release):
+        return seen
+    if is_legacy(target) or target.annotations.get(api.MODE) == api.DECLARED:
         return seen
     ref = recorded_source(target)
     if ref is None:
