@@ -43,6 +43,7 @@ OFFLINE = [
     ("why nothing", "`nothing` names no object"),
     ("why pod/x -f world", "`pod` is no kind that is judged"),
     ("why secret/none -n tenant-blue -f world", "there is no Secret tenant-blue/none"),
+    ("why secret/none -f world", "these files hold no Secret `none`"),
     ("why hr/postgres-shop -f broken.yaml", "broken.yaml:"),
     ("status -f broken.yaml", "broken.yaml:"),
     ("why hr/postgres-shop -f world --watch", "files do not change by themselves"),
@@ -225,3 +226,23 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     )
     assert ran.returncode == 1  # the plan's own answer: two refusals
     assert not ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        pytest.param("plan -f - <&-", 2, "error: standard input is closed", id="stdin-closed"),
+        pytest.param("--help >/dev/full", 2, "the answer cannot be written", id="disk-full"),
+        pytest.param("plan >&-", 2, "error: nothing to plan", id="stdout-closed"),
+        pytest.param("plan 2>&-", 2, "", id="stderr-closed"),
+        pytest.param("--help | true; exit ${PIPESTATUS[0]}", 0, "", id="reader-gone"),
+    ],
+)
+def test_a_stream_that_is_gone_costs_no_exit_code(line: str, code: int, sentence: str) -> None:
+    """A script that closes a stream gets an internal error, or another code."""
+    command = f"{shlex.quote(sys.executable)} -u -m roadstead.cli.main {line}"
+    ran = subprocess.run(  # noqa: S603 - our own program
+        ["/bin/bash", "-c", command], capture_output=True, text=True, check=False
+    )
+    assert (code, True) == (ran.returncode, sentence in ran.stderr), ran.stderr
+    assert "internal error" not in ran.stderr

@@ -304,4 +304,4 @@ def _point(page: Screen, demo: Demo, world: tuple[Placed, ...]) -> None:
         if demo.later.is_dir():
             later = os.path.relpath(demo.later)
             page.talk(f"      {demo.folder / 'bin' / 'kubectl'} apply -f {later}")
-    page.talk("^C    stops it and removes everything")
+    page.talk("^C    stops it and removes the server; its log stays")

@@ -121,8 +121,16 @@ def ca_sources(path: str) -> Any:
 
 
 def stdin() -> bytes:
-    """All of standard input."""
-    return sys.stdin.buffer.read()
+    """All of standard input.
+
+    Raises: InputError when it was closed or cannot be read.
+    """
+    if sys.stdin is None:
+        raise InputError("standard input is closed", place="-")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", place="-") from None
 
 
 def wall() -> datetime:

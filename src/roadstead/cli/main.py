@@ -12,12 +12,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from typer import TyperException
 from typer.main import get_command
 
-from roadstead.cli.out import silence, tell
+from roadstead.cli.out import Screen, tell
 from roadstead.errors import BugError, InputError, RoadsteadError, TestbedError
 
 HELP_WIDTH = 90
@@ -59,11 +59,15 @@ VERBOSE = {"-v": 1, "--verbose": 1, "-vv": 2, "-vvv": 3}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; gives the exit code. Nothing but an interrupt leaves it raised."""
+    # A stream that was closed before the start is None; the answer's exit code is still owed.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     given = list(sys.argv[1:] if argv is None else argv)
     verbose = sum(VERBOSE.get(part, 0) for part in given)
     arguments = [part for part in given if part not in VERBOSE]
     try:
         code = _dispatch(arguments)
+        Screen.here("never").flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except TyperException as error:
@@ -74,17 +78,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return complain(error, verbose)
     except Exception as error:  # noqa: BLE001 - the last resort: an id instead of a traceback
         return _bug(error, verbose)
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        silence(sys.stdout)
     return code
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123 - open until the end
 
 
 def _dispatch(arguments: list[str]) -> int:
     arguments = hoisted(arguments)
+    if arguments[:1] == ["help"] and len(arguments) > 1:
+        arguments = [arguments[1], "--help"]
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
-        sys.stdout.write(overview())
+        Screen.here("never").write(overview())
         return 0
     name, rest = arguments[0], arguments[1:]
     if name == "--version":
@@ -97,7 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
     command, module = load(name)
     before = rest[: rest.index("--")] if "--" in rest else rest
     if "--help" in before or "-h" in before:
-        sys.stdout.write(help_of(name, command, module))
+        Screen.here("never").write(help_of(name, command, module))
         return 0
     answer = command.main(args=rest, prog_name=f"roadstead {name}", standalone_mode=False)
     return answer if isinstance(answer, int) else 0

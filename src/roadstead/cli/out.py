@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
+from roadstead.errors import InputError
+
 API_VERSION = "cli.roadstead/v1"
 GAP = "  "
 NARROWEST = 24
@@ -81,15 +83,21 @@ class Screen:
             return
         try:
             self.stdout.write(_shown(text, self.stdout))
-        except BrokenPipeError:
-            self.close()
+        except OSError as error:
+            self._lost(error)
 
     def flush(self) -> None:
         """Hand over what was printed so far."""
         try:
             self.stdout.flush()
-        except BrokenPipeError:
-            self.close()
+        except OSError as error:
+            self._lost(error)
+
+    def _lost(self, error: OSError) -> None:
+        """Stop printing; a full disk, unlike a reader that has gone, is told of."""
+        self.close()
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"the answer cannot be written: {error.strerror}") from error
 
     def close(self) -> None:
         """Stop printing: the reader has gone."""

@@ -200,6 +200,8 @@ def _print(page: Screen, form: str, rows: tuple[Row, ...], now: datetime, *, qui
             page.line(f"{KIND.lower()}/{one.key.name}")
     elif shown or not quiet:
         _table(page, shown, wide=form == "wide")
+    if not rows and form in {"table", "wide"}:
+        page.talk("no application release is there")
     page.flush()
 
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Annotated, Any
 
 import typer
@@ -135,7 +136,11 @@ def _only_namespace(target: Target, secrets: Sequence[Ref]) -> str:
         raise InputError(
             f"`{target.name}` stands in several namespaces: {spaces}", hint="choose with -n"
         )
-    return found[0] if found else ""
+    if not found:
+        near = get_close_matches(target.name, sorted({ref.name for ref in secrets}), n=1)
+        hint = f"did you mean `{near[0]}`?" if near else "check the name and -f"
+        raise InputError(f"these files hold no Secret `{target.name}`", hint=hint)
+    return found[0]
 
 
 def _live(target: Target, space: str, settings: Settings, asked: "Asked") -> Answer:
