@@ -1,1 +1,1 @@
-"""The figures of docs/reference/bench.md: ratios to a floor of the same run, on the real API server."""
+"""The figures of docs/reference/bench.md, measured on the real API server."""

@@ -39,9 +39,11 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(PARTS))
     only = parser.parse_args().only
     found = asyncio.run(measured([only] if only else list(PARTS)))
-    print(f"\nMeasured on {rows.machine()}.\n\n{rows.table(found)}")
+    text = f"Measured on {rows.machine()}.\n\n{rows.table(found)}"
+    print(f"\n{text}")
     if not only:
         rows.write(found, HERE / "results.json")
+        rows.record(text, HERE.parent / "docs/reference/bench.md")
     missed = [row.measure for row in found if row.met is False]
     if missed:
         print(f"missed: {', '.join(missed)}; docs/reference/bench.md says why")

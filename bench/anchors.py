@@ -35,7 +35,7 @@ async def fill(client: Bare, count: int) -> None:
 
 
 async def convergence(plane: ControlPlane) -> list[Row]:
-    """From the start of the process to the last of 2,000 anchors, against a bare client's creates."""
+    """From the start of the process to the last anchor, against a bare client's creates."""
     ratios, seconds, rates, quiet, peaks, writes = [], [], [], [], [], []
     for _ in range(ROUNDS):
         plane.reset()

@@ -69,3 +69,15 @@ def write(rows: Iterable[Row], path: Path) -> None:
     beside = path.with_suffix(".tmp")
     beside.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
     beside.rename(path)
+
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+
+
+def record(text: str, page: Path) -> None:
+    """Put the table into the page, between its marks."""
+    before, _, rest = page.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    beside = page.with_suffix(".tmp")
+    beside.write_text(f"{before}{BEGIN}\n{text}{END}{after}")
+    beside.rename(page)

@@ -145,7 +145,7 @@ def _spent(pid: int) -> float:
 
 
 async def calm(plane: ControlPlane, limit: float = 60.0) -> None:
-    """Wait until the server has digested what it was filled with, so that each clock starts alike."""
+    """Wait until the server has digested what it was filled with: each clock starts alike."""
     end = time.perf_counter() + limit
     while time.perf_counter() < end:
         before = _spent(plane.pid)

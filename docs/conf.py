@@ -1,4 +1,4 @@
-"""How Sphinx builds these pages: Markdown through MyST, furo's looks, and no network at all."""  # noqa: INP001 - a folder of pages is no package
+"""How Sphinx builds these pages."""  # noqa: INP001 - a folder of pages is no package
 
 from roadstead import __version__
 

@@ -9,7 +9,7 @@ resourceVersion and preconditions. On top of that, the next answers to a verb ca
         server.next("list", refuse(503), usual(), refuse(410, "Expired"))  # one answer each
         server.next(
             "watch",
-            stream(send("ADDED", secrets.at("ns", "a")), bookmark("9"), raw(b'{"type":"AD'), drop()),
+            stream(send("ADDED", secrets.at("ns", "a")), bookmark("9"), raw(b'{"ty'), drop()),
             stream(error(410, "Expired")),
             stream(silence()),                     # until the client goes away
         )

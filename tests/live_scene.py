@@ -1,4 +1,4 @@
-"""The objects that the cluster tests of trust anchors begin with, and how they look at an anchor."""
+"""The objects that cluster tests of trust anchors begin with, and how they see an anchor."""
 
 import base64
 from collections.abc import Iterable, Mapping

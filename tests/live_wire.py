@@ -34,7 +34,7 @@ _NOT_FOUND = 404
 
 
 def observed(_verb: str, status: int, _seconds: float) -> None:
-    """Hear of an answer: the client takes a 404 to a DELETE for success, a case tells them apart."""
+    """Hear of an answer: to the client a 404 of a DELETE is success, a case tells them apart."""
     heard = _answers.get()
     if heard is not None:
         heard.append(status)

@@ -411,7 +411,7 @@ def test_the_bench_page_names_every_row_that_was_measured() -> None:
 def example(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
-    """A control plane with the anchors example and `roadstead run` at work; gives what to run in."""
+    """A control plane with the example and `roadstead run` at work; gives what to run in."""
     folder = tmp_path_factory.mktemp("example")
     with ControlPlane.start() as plane:
         request.config.stash[VERSION] = plane.version

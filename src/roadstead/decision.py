@@ -3,7 +3,8 @@
 READ FIRST. A capability collects a frozen Snapshot through a Reader (`observe`), asks its rules
 one after another (`ask`), and returns a Decision: wanted objects in write order, drops, events,
 and the trail of findings that `why`, `plan`, events and the status page all print. Nothing here
-reads, writes, waits or knows the time; `engine` carries a decision out, `runtime` and `sim` drive it.
+reads, writes, waits or knows the time; `engine` carries a decision out, `runtime` and `sim` drive
+it.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Every case of the repository can be planned, listed and explained; no case meets a bug of ours."""
+"""Every case of the repository can be planned, listed and explained without a bug of ours."""
 
 import json
 from pathlib import Path

@@ -62,7 +62,7 @@ def test_a_view_that_may_not_be_seen(server: Cluster, view: str) -> None:
 
 
 def test_a_watch_list_needs_no_right_to_list(server: Cluster) -> None:
-    """What comes as the first events of a watch is not listed: the server asks for `watch` alone."""
+    """What comes as the first events of a watch is not listed: `watch` alone is asked for."""
     define(server.admin)
     release(server.admin)
     source(server.admin)

@@ -280,7 +280,7 @@ def test_what_is_not_certificates_only_is_refused_with_its_reason(why: str, valu
 
 @pytest.mark.parametrize("tag", [b"\x0c", b"\x14"], ids=["utf-8", "t61"])
 def test_a_subject_that_cannot_be_shown_is_no_refusal(tag: bytes) -> None:
-    """Old CAs write latin-1 as T61; a parser's message may quote the input, so ours stands there."""
+    """Old CAs write latin-1 as T61; a parser's message may quote the input, so ours is told."""
     value = armour(DER1.replace(b"\x0c\x03one", tag + b"\x03\xff\xfe\xfd"))
     lifted = lift(value)
     assert (value, None) == (lifted.pem, lifted.refusal)

@@ -110,3 +110,29 @@ def test_two_kinds_of_one_name_are_told_apart_by_group() -> None:
 
     assert SERVICE == kinds.named("Service")
     assert other == kinds.named("Service.serving.example.org")
+
+
+@pytest.mark.parametrize(
+    ("said", "paths", "piped"),
+    [
+        pytest.param("standard input is named twice", ["-", "-"], WORLD, id="twice"),
+        pytest.param("no object came", ["-"], "", id="nothing-piped"),
+        pytest.param("no object came", ["-"], "---\n", id="empty-documents-piped"),
+    ],
+)
+def test_standard_input_that_says_nothing_is_a_problem(
+    said: str, paths: list[str], piped: str
+) -> None:
+    """A command before the pipe that failed must not pass for a world without objects."""
+    loaded = load(paths, World(NOW).kinds, NOW, piped.encode)
+
+    assert [said] == [problem.message for problem in loaded.problems]
+
+
+def test_a_link_that_leads_nowhere_is_a_missing_file(tmp_path: Path) -> None:
+    """A file that is gone must not look like objects that nobody wants."""
+    (tmp_path / "a.yaml").write_text(WORLD)
+    (tmp_path / "b.yaml").symlink_to(tmp_path / "gone")
+    loaded = load([str(tmp_path)], World(NOW).kinds, NOW, bytes)
+
+    assert [str(tmp_path / "b.yaml")] == [problem.place for problem in loaded.problems]

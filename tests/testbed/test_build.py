@@ -102,7 +102,7 @@ def test_settings_of_the_users_go_do_not_change_the_build(monkeypatch: pytest.Mo
 def test_the_cache_is_outside_the_checkout_without_a_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A user without a usable home still gets a cache, and never one relative to where he stands."""
+    """A user without a usable home still gets a cache, never one relative to the folder."""
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/dev/null")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from typer import TyperException
@@ -224,7 +225,7 @@ def _bug(error: Exception, verbose: int) -> int:
     The id is the same whenever the same thing goes wrong at the same place.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    where = [f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames]  # noqa: PTH119 - a name, no path
+    where = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames]
     number = hashlib.sha256("\n".join([type(error).__name__, *where]).encode()).hexdigest()[:8]
     said = f": {error.message}" if isinstance(error, BugError) else ""
     tell(sys.stderr, f"error: internal error {number}{said}")

@@ -169,7 +169,7 @@ def _rows(
     if not against:
         rows = changes(played)
     elif against == CLUSTER:
-        from roadstead.cli.session import baseline  # noqa: PLC0415 - the HTTP client is slow to load
+        from roadstead.cli.session import baseline  # noqa: PLC0415 - slow to load
 
         rows = changes(played, baseline(played, kubeconfig, context))
     else:

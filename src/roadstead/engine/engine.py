@@ -19,7 +19,6 @@ from roadstead.engine.store import Change, State, Store
 from roadstead.errors import Unread
 from roadstead.kube.objects import Object, without_bulk
 from roadstead.kube.refs import Ref
-from roadstead.kube.selectors import FieldSelector, LabelSelector
 from roadstead.kube.views import Form, View
 from roadstead.settings import Settings
 from roadstead.wiring import Controller, Watch
@@ -210,7 +209,7 @@ class Engine:
         """Put what we wrote into the views that select it, ahead of the watch."""
         whole = Object(made.kind, made.meta, dict(body))
         for view, store in self.stores.items():
-            if view.kind != made.kind or not _selects(view, whole):
+            if view.kind != made.kind or not view.selects(whole):
                 continue
             store.remember_own(_as_viewed(view, whole))
 
@@ -292,12 +291,6 @@ def _as_viewed(view: View, whole: Object) -> Object:
     if view.form is Form.METADATA:
         return Object(whole.kind, without_bulk(whole.meta))
     return whole
-
-
-def _selects(view: View, whole: Object) -> bool:
-    return LabelSelector.parse(view.labels).matches(whole.labels) and FieldSelector.parse(
-        view.fields
-    ).matches(whole.body)
 
 
 def _matters(watch: Watch, change: Change) -> bool:

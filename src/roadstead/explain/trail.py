@@ -164,7 +164,7 @@ def _only_withdrawal() -> set[str]:
 def _names_of(rules: tuple[object, ...]) -> tuple[str, ...]:
     """The names of rules, asked of them: a rule answers on every snapshot."""
     nobody = Snapshot(Object(HELM_RELEASE, Meta()), datetime(1970, 1, 1, tzinfo=UTC))
-    return tuple(rule(nobody).rule for rule in rules)  # type: ignore[operator]
+    return tuple(rule(nobody).rule for rule in rules)  # type: ignore[operator] # a rule names itself
 
 
 def anchor_of(key: Ref) -> Ref:

@@ -37,7 +37,8 @@ class UnreadableWorldError(InputError):
 class Played:
     """A world that has settled.
 
-    placed: the objects of the files, those applied first. before: every object as it stood before the first pass.
+    placed: the objects of the files, those applied first.
+    before: every object as it stood before the first pass.
     """
 
     world: World

@@ -223,7 +223,7 @@ def _certificate(der: bytes, number: int) -> Certificate:
                 sha256=hashlib.sha256(der).hexdigest(),
                 is_ca=_is_ca(parsed),
             )
-        except Exception:  # noqa: BLE001  whatever the parser raises is a refusal
+        except Exception:  # noqa: BLE001 - whatever the parser raises is a refusal
             reason = f"block {number} is not an X.509 certificate"
     raise _RefusedError(reason)  # out here no parser exception is its context
 
@@ -233,7 +233,7 @@ def _outer_length(der: bytes) -> int:
 
     Indefinite lengths are BER, not DER, and count as none.
     """
-    if len(der) < 2 or der[0] != _SEQUENCE:  # noqa: PLR2004  tag and length
+    if len(der) < 2 or der[0] != _SEQUENCE:  # noqa: PLR2004 - tag and length
         return -1
     if der[1] < _LONG_FORM:
         return 2 + der[1]
@@ -247,7 +247,7 @@ def _subject(parsed: x509.Certificate) -> str:
     """Spell the subject; one whose text cannot be decoded (T61 in old CAs) decides nothing."""
     try:
         return parsed.subject.rfc4514_string()
-    except Exception:  # noqa: BLE001  the certificate was parsed; this is for people alone
+    except Exception:  # noqa: BLE001 - the certificate was parsed; this is for people alone
         return "a subject that cannot be shown"
 
 
@@ -255,7 +255,7 @@ def _is_ca(parsed: x509.Certificate) -> bool:
     """Tell what basic constraints say; an extension that cannot be read decides nothing."""
     try:
         found = parsed.extensions.get_extension_for_class(x509.BasicConstraints)
-    except Exception:  # noqa: BLE001  extensions are not judged by the gate
+    except Exception:  # noqa: BLE001 - extensions are not judged by the gate
         return False
     return found.value.ca
 

@@ -30,10 +30,6 @@ class Kind(NamedTuple):
         """Name one object of this kind; `namespace` is empty for a cluster-scoped one."""
         return Ref(namespace if self.namespaced else "", self, name)
 
-    def same_kind(self, api_version: str, kind: str) -> bool:
-        """Tell whether an `apiVersion` and kind mean this kind, at any version."""
-        return kind == self.kind and api_version.rpartition("/")[0] == self.group
-
     def path(self, namespace: str = "", name: str = "") -> str:
         """The path of a collection, or of one object in it, below the server's address."""
         parts = ["/apis", self.group] if self.group else ["/api"]

@@ -207,7 +207,7 @@ def _unquoted(text: str, at: int) -> bytes:
         out += _bytes(text[done : escape.start()])
         done = escape.end()
         code = int(escape["short"] or escape["long"] or "0", 16)
-        if escape["bad"] or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004
+        if escape["bad"] or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - Unicode
             raise TemplateError(f"the string at offset {at} holds an unknown escape")
         if escape["plain"]:
             out.append(_PLAIN[escape["plain"]])
@@ -282,7 +282,7 @@ def _indices(arguments: list[_Value], name: str, at: int) -> tuple[bytes, list[i
 def _slice(arguments: list[_Value], at: int) -> _Value:
     """Give the bytes from one index up to another."""
     text, numbers = _indices(arguments, "slice", at)
-    if len(numbers) > 2:  # noqa: PLR2004  a string has no capacity to limit
+    if len(numbers) > 2:  # noqa: PLR2004 - a string has no capacity to limit
         raise TemplateError(f"slice takes at most two numbers, at offset {at}")
     start, stop = [*numbers, *(0, len(text))[len(numbers) :]]
     if not 0 <= start <= stop <= len(text):
@@ -355,12 +355,12 @@ def _quoted(value: bytes) -> bytes:
             out += "\\" + _SHORT[code]
         elif mark.isprintable():
             out += mark
-        elif 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004  a byte that was no UTF-8
+        elif 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - a byte that was no UTF-8
             out += f"\\x{code - 0xDC00:02x}"
-        elif code < 0x80:  # noqa: PLR2004
+        elif code < 0x80:  # noqa: PLR2004 - ASCII
             out += f"\\x{code:02x}"
         else:
-            out += f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004
+            out += f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - as Go
     return f'"{out}"'.encode()
 
 

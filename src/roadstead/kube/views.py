@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Kind
+from roadstead.kube.selectors import FieldSelector, LabelSelector
 
 
 class Form(StrEnum):
@@ -48,3 +50,13 @@ class View:
     fields: str = ""
     keep: Callable[[Object], Object | None] = keep_all
     indexes: tuple[Index, ...] = ()
+
+    def selects(self, whole: Object) -> bool:
+        """Tell whether an object, read in full, is part of the selection."""
+        labels, fields = _selectors(self.labels, self.fields)
+        return labels.matches(whole.labels) and fields.matches(whole.body)
+
+
+@cache
+def _selectors(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
+    return LabelSelector.parse(labels), FieldSelector.parse(fields)

@@ -1,7 +1,7 @@
 """The API server's verbs, as both controllers and commands use them.
 
-All of `engine.api.Api` but `publish`, which `events` adds. It decides nothing and keeps nothing: what an answer holds is given
-to the caller and dropped. No exception shows a value of an object.
+All of `engine.api.Api` but `publish`, which `events` adds. It decides nothing and keeps nothing:
+what an answer holds is given to the caller and dropped. No exception shows a value of an object.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ import msgspec
 
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import EVENT, Kind, Ref
+from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import Form, View
 from roadstead.runtime.credentials import Credentials
 from roadstead.runtime.transport import DEADLINE_SECONDS, Call, Gate, Limits, Observer, Transport
@@ -290,12 +290,6 @@ class Client:
             deadline=deadline,
         )
         return decode_written(ref.kind, await self._transport.send(call), str(ref))
-
-    async def create_event(
-        self, body: Mapping[str, Any], *, deadline: float | None = None
-    ) -> Object:
-        """POST one core `v1` Event; its series is continued with `patch`."""
-        return await self.create(EVENT, body, deadline=deadline)
 
     async def delete(
         self, ref: Ref, uid: str, resource_version: str, *, deadline: float | None = None

@@ -88,7 +88,8 @@ async def ask(
     try:
         output, code = await asyncio.to_thread(_run, plugin, env, terminal, limit, stop)
     except FileNotFoundError:
-        raise _refuse(plugin, "is not installed") from None
+        hint = plugin.hint or f"install `{plugin.command}`, or put it on the PATH"
+        raise _refuse(plugin, "is not installed", hint) from None
     except OSError as error:
         raise _refuse(plugin, f"cannot be started: {error.strerror}") from None
     except _StoppedError as ended:
@@ -100,10 +101,10 @@ async def ask(
     return _read(plugin, output)
 
 
-def _refuse(plugin: Plugin, what: str) -> InputError:
+def _refuse(plugin: Plugin, what: str, hint: str = "") -> InputError:
     return InputError(
         f"the credential plugin `{plugin.command}` of {plugin.user} {what}",
-        hint=plugin.hint or f"run `{plugin.command}` by hand to see what it says",
+        hint=hint or plugin.hint or f"run `{plugin.command}` by hand to see what it says",
     )
 
 
@@ -127,7 +128,7 @@ def _run(
     plugin: Plugin, env: Mapping[str, str], terminal: bool, limit: float, stop: threading.Event
 ) -> tuple[bytes, int]:
     """Run it to its end; give its stdout and its code."""
-    process = subprocess.Popen(  # noqa: S603 - the user's own kubeconfig names it, no shell reads it
+    process = subprocess.Popen(  # noqa: S603 - the user's own kubeconfig names it
         [plugin.command, *plugin.args],
         env=dict(env),
         stdin=None if terminal else subprocess.DEVNULL,

@@ -146,7 +146,7 @@ class Feed:
         retry = self._watcher.failed(error, self._feeds.clock.steady() - started)
         if retry.lost in {State.ABSENT, State.FORBIDDEN}:
             self._heard = self._feeds.clock.steady()
-        if self.reason != error.reason or retry.lost not in {None, self.state}:
+        if self.reason != error.reason or retry.lost not in {None, State.STALE, self.state}:
             self._feeds.log.warning(
                 "kind absent" if retry.lost is State.ABSENT else "view lost",
                 view=self.view.name,
@@ -155,6 +155,7 @@ class Feed:
                 state=str(retry.lost or self.state),
                 status=error.status,
                 reason=error.reason,
+                said=error.message,
                 hint=error.hint,
             )
         self.reason = error.reason

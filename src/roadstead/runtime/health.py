@@ -1,4 +1,4 @@
-"""`/metrics`, `/healthz` and `/readyz`. Readiness is told per capability and names what is missing."""
+"""`/metrics`, `/healthz` and `/readyz`; readiness names what each capability lacks."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack

@@ -54,12 +54,19 @@ def load(paths: Iterable[str], kinds: Kinds, now: datetime, stdin: Callable[[], 
     objects: list[Placed] = []
     problems: list[InputError] = []
     files = 0
+    paths = list(paths)
+    if paths.count(STANDARD_INPUT) > 1:
+        problems.append(InputError("standard input is named twice", place=STANDARD_INPUT))
+        paths = list(dict.fromkeys(paths))
     for path in paths:
         for name, text in _texts(path, stdin, problems):
             files += 1
             loaded = load_text(text, name, kinds, now)
             objects += loaded.objects
             problems += loaded.problems
+            if path == STANDARD_INPUT and not loaded.objects and not loaded.problems:
+                # A command before the pipe that failed must not pass for an empty world.
+                problems.append(InputError("no object came", place=name))
     problems += _repeats(objects)
     return Loaded(tuple(objects), tuple(problems), files)
 
@@ -87,8 +94,11 @@ def _texts(
     top = Path(path)
     found = [top]
     if top.is_dir():
+        # A link that leads nowhere is a file that is missing, and is told as one.
         found = sorted(
-            file for file in top.rglob("*") if file.suffix in SUFFIXES and file.is_file()
+            file
+            for file in top.rglob("*")
+            if file.suffix in SUFFIXES and (file.is_file() or file.is_symlink())
         )
         if not found:
             problems.append(InputError("no YAML or JSON file in this folder", place=path))

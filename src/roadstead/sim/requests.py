@@ -1,4 +1,4 @@
-"""What was asked of the API: the log that `writes`, `reads`, `atMost` and `unread` are judged by."""
+"""What was asked of the API: `writes`, `reads`, `atMost` and `unread` are judged by it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, TypeVar
 
 from roadstead.decision import Decision
@@ -20,7 +19,6 @@ from roadstead.engine.store import State
 from roadstead.errors import BugError, RoadsteadError
 from roadstead.kube.objects import Object, canonical
 from roadstead.kube.refs import Kind, Ref
-from roadstead.kube.selectors import FieldSelector, LabelSelector
 from roadstead.kube.views import Form, View
 from roadstead.settings import Settings
 from roadstead.sim.ours import Ours, metadata
@@ -256,7 +254,7 @@ class Settler:
             store.all(view.kind) if position == len(store.log) else store.at(position, view.kind)
         )
         self.engine.begin_list(view)
-        self.engine.add_page(view, [_viewed(view, seen) for seen in every if _selects(view, seen)])
+        self.engine.add_page(view, [_viewed(view, seen) for seen in every if view.selects(seen)])
         self.engine.end_list(view, store.version)
         self._told[view] = position
 
@@ -266,24 +264,14 @@ class Settler:
         for change in log[self._told[view] : position]:
             if (change.kind.group, change.kind.kind) != (view.kind.group, view.kind.kind):
                 continue
-            old = change.old if change.old and _selects(view, change.old) else None
-            new = change.new if change.new and _selects(view, change.new) else None
+            old = change.old if change.old and view.selects(change.old) else None
+            new = change.new if change.new and view.selects(change.new) else None
             if new is not None:
                 word = "ADDED" if old is None else "MODIFIED"
                 self.engine.happened(view, word, _viewed(view, new))
             elif old is not None:
                 self.engine.happened(view, "DELETED", _viewed(view, old))
         self._told[view] = position
-
-
-def _selects(view: View, seen: Object) -> bool:
-    labels, fields = _selectors(view.labels, view.fields)
-    return labels.matches(seen.labels) and fields.matches(seen.body)
-
-
-@cache
-def _selectors(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
-    return LabelSelector.parse(labels), FieldSelector.parse(fields)
 
 
 def _viewed(view: View, seen: Object) -> Object:

@@ -227,7 +227,7 @@ def findings(want: Mapping[str, Any], scene: Scene) -> list[Difference]:
 def _in_order(
     wanted: Sequence[Mapping[str, Any]], got: Iterable[Mapping[str, Any]], names: Names
 ) -> bool:
-    """Tell whether the stated findings stand in a trail, in their order; none means an empty one."""
+    """Tell whether the stated findings stand in a trail in order; none means an empty one."""
     left = iter(got)
     if not wanted:
         return next(left, None) is None

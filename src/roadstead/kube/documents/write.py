@@ -188,9 +188,9 @@ def _escaped(mark: str) -> str:
     if mark.isprintable():
         return mark
     code = ord(mark)
-    if code <= 0xFF:  # noqa: PLR2004
+    if code <= 0xFF:  # noqa: PLR2004 - YAML's escapes
         return f"\\x{code:02X}"
-    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004
+    return f"\\u{code:04X}" if code <= 0xFFFF else f"\\U{code:08X}"  # noqa: PLR2004 - same
 
 
 def _is_list(value: Any) -> bool:

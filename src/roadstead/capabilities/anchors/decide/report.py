@@ -60,7 +60,7 @@ def _failed(seen: Snapshot, decision: Decision, outcome: Outcome) -> Decision:
         )
         finding = Finding("written", Verdict.REFUSE, "CACertWriteDenied", message, (release.ref,))
         event = Event(release.ref, release.meta.uid, finding.reason, message)
-        # What is true of the source stays so, or it would be told again once the write goes through.
+        # What is true of the source stays so; else it would be told again after the write.
         events = (*decision.events, event)
         return replace(_stopped_by(decision, finding), events=events, backoff=True)
     message = f"{outcome.ref} was not written ({answer}); it is tried again"
