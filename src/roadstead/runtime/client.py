@@ -231,18 +231,9 @@ class Client:
         """
         meta = body["metadata"]
         ref = kind.ref(meta.get("namespace", ""), meta.get("name") or meta.get("generateName", ""))
-        call = Call(
-            "create",
-            "POST",
-            path_of(kind, ref.namespace),
-            ref,
-            encode(body),
-            accept=PARTIAL,
-            hush=quiet(kind),
-            gated=gated,
-            deadline=deadline,
-        )
-        return decode_written(kind, await self._transport.send(call), str(ref))
+        path = path_of(kind, ref.namespace)
+        call = Call("create", "POST", path, ref, encode(body), gated=gated, deadline=deadline)
+        return await self._write(call, ref)
 
     async def replace(
         self,
@@ -255,18 +246,9 @@ class Client:
         """PUT, with the resourceVersion in the body; gives the metadata of what is now there."""
         meta = body["metadata"]
         ref = kind.ref(meta.get("namespace", ""), meta["name"])
-        call = Call(
-            "update",
-            "PUT",
-            path_of(kind, ref.namespace, ref.name),
-            ref,
-            encode(body),
-            accept=PARTIAL,
-            hush=quiet(kind),
-            gated=gated,
-            deadline=deadline,
-        )
-        return decode_written(kind, await self._transport.send(call), str(ref))
+        path = path_of(kind, ref.namespace, ref.name)
+        call = Call("update", "PUT", path, ref, encode(body), gated=gated, deadline=deadline)
+        return await self._write(call, ref)
 
     async def patch(
         self,
@@ -277,19 +259,14 @@ class Client:
         deadline: float | None = None,
     ) -> Object:
         """PATCH by RFC 7396; gives the metadata of what is now there."""
-        call = Call(
-            "patch",
-            "PATCH",
-            path_of(ref.kind, ref.namespace, ref.name),
-            ref,
-            encode(body),
-            accept=PARTIAL,
-            content=MERGE_PATCH,
-            hush=quiet(ref.kind),
-            gated=gated,
-            deadline=deadline,
-        )
-        return decode_written(ref.kind, await self._transport.send(call), str(ref))
+        path = path_of(ref.kind, ref.namespace, ref.name)
+        call = Call("patch", "PATCH", path, ref, encode(body), gated=gated, deadline=deadline)
+        return await self._write(msgspec.structs.replace(call, content=MERGE_PATCH), ref)
+
+    async def _write(self, call: Call, ref: Ref) -> Object:
+        """Send a write; metadata is all that is wanted back."""
+        wanted = msgspec.structs.replace(call, accept=PARTIAL, hush=quiet(ref.kind))
+        return decode_written(ref.kind, await self._transport.send(wanted), str(ref))
 
     async def delete(
         self, ref: Ref, uid: str, resource_version: str, *, deadline: float | None = None
