@@ -1,8 +1,9 @@
 """The long forms, for so many minutes: python tests/soak.py MINUTES.
 
 First the offline tests once more, with the gate on branch coverage. Then everything marked
-`soak`, once. Then the laws over and over with random examples, each round
-under a seed that is printed and replays it, for as long as another round fits.
+`soak`, once. Then the laws over and over with random examples, for as long as another round
+fits, one in five minutes at most. Each run has a seed that is printed and replays it; SOAK_SEED
+fixes them all, so that CI judges a change and not its luck.
 """
 
 import os
@@ -17,6 +18,7 @@ LAWS = ("tests/laws", "tests/runtime/test_queue.py", "tests/runtime/test_store.p
 MEASURED = ("kube", "decision", "capabilities", "engine", "sim")
 COVERED = 95
 """Per cent of lines and branches that the offline tests reach in what is pure."""
+MINUTES_A_ROUND = 5.0
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
 
 
@@ -32,22 +34,31 @@ def run(arguments: tuple[str, ...], seconds: float, profile: str = "ci") -> int:
         return 1
 
 
+def seeded(what: str, seeds: random.Random) -> str:
+    """The argument that fixes the examples of a run; it is printed."""
+    seed = f"--hypothesis-seed={seeds.randrange(2**32)}"
+    sys.stdout.write(f"{what}: {seed}\n")
+    sys.stdout.flush()
+    return seed
+
+
 def main(minutes: float) -> int:
     """Run what fits; 0 when nothing failed."""
     end = time.monotonic() + minutes * 60
     coverage = (*(f"--cov=roadstead.{name}" for name in MEASURED), "--cov-branch")
     gate = (*coverage, f"--cov-fail-under={COVERED}", "--cov-report=term:skip-covered")
-    for arguments in (("-m", "not cluster and not soak", *gate), ("-m", "soak")):
+    fixed = os.environ.get("SOAK_SEED")
+    seeds = random.Random(int(fixed)) if fixed else random.SystemRandom()  # noqa: S311 - examples
+    once = (("-m", "not cluster and not soak", *gate), ("-m", "soak", seeded("soak", seeds)))
+    for arguments in once:
         if failed := run(arguments, minutes * 60):
             return failed
-    seeds = random.SystemRandom()
-    rounds, longest = 0, 0.0
-    while not rounds or time.monotonic() + longest < end:
-        seed, began = seeds.randrange(2**32), time.monotonic()
-        sys.stdout.write(f"laws, round {rounds + 1}: --hypothesis-seed={seed}\n")
-        sys.stdout.flush()
-        where = (*LAWS, "-m", "not cluster and not soak", f"--hypothesis-seed={seed}")
-        if failed := run(where, max(0.0, end - began), "soak"):
+    rounds, longest, most = 0, 0.0, max(1, int(minutes / MINUTES_A_ROUND))
+    while rounds < most and (not rounds or time.monotonic() + longest < end):
+        began = time.monotonic()
+        where = (*LAWS, "-m", "not cluster and not soak")
+        seed = seeded(f"laws, round {rounds + 1}", seeds)
+        if failed := run((*where, seed), max(0.0, end - began), "soak"):
             return failed
         rounds, longest = rounds + 1, max(longest, time.monotonic() - began)
     sys.stdout.write(f"soak: {rounds} rounds of the laws in {minutes:g} minutes\n")

@@ -193,14 +193,24 @@ def world_side(world: World) -> Side:
 
 
 def server_side(admin: Admin) -> Side:
-    """The real server."""
+    """The real server.
+
+    What its schema defaults in a status is stored by the second write only, which is then no
+    empty one; so a release is put back once, as it was answered.
+    """
+
+    def create(kind: Kind, body: dict[str, Any]) -> Reply:
+        made = admin.create(kind, body)
+        if kind == HELM_RELEASE and not made.refused:
+            replace(kind, made.body)
+        return made
 
     def replace(kind: Kind, body: dict[str, Any]) -> Reply:
         meta = body["metadata"]
         return admin.call("PUT", kind.path(meta["namespace"], meta["name"]), body)
 
     return Side(
-        create=admin.create,
+        create=create,
         replace=replace,
         patch=admin.patch,
         delete=lambda ref, stated: admin.delete(ref, {"preconditions": stated} if stated else {}),
