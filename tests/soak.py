@@ -49,10 +49,10 @@ def main(minutes: float) -> int:
     gate = (*coverage, f"--cov-fail-under={COVERED}", "--cov-report=term:skip-covered")
     fixed = os.environ.get("SOAK_SEED")
     seeds = random.Random(int(fixed)) if fixed else random.SystemRandom()  # noqa: S311 - examples
-    once = (("-m", "not cluster and not soak", *gate), ("-m", "soak", seeded("soak", seeds)))
-    for arguments in once:
-        if failed := run(arguments, minutes * 60):
-            return failed
+    if failed := run(("-m", "not cluster and not soak", *gate), minutes * 60):
+        return failed
+    if failed := run(("-m", "soak", seeded("soak", seeds)), minutes * 60, "soak"):
+        return failed
     rounds, longest, most = 0, 0.0, max(1, int(minutes / MINUTES_A_ROUND))
     while rounds < most and (not rounds or time.monotonic() + longest < end):
         began = time.monotonic()
