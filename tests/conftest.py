@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,10 @@ settings.load_profile(os.environ.get("ROADSTEAD_HYPOTHESIS", "ci"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say that there is no event loop yet; asked for one, asyncio makes it and nobody closes it."""
+    """Say that there is no event loop yet; asked for one, asyncio makes it and nobody closes it.
+
+    A shell's background job is started deaf to SIGINT, and so would be the programs it tests.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.set_event_loop(None)
     config.pluginmanager.register(Summary(config), "cluster summary")
