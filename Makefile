@@ -40,7 +40,7 @@ controlplane: .venv/.synced ## compile Kubernetes' control plane, once
 
 demo: .venv/.synced ## plan an example at once, then run it on a real API server
 	$(RUN)roadstead plan -f src/roadstead/examples/anchors --fail-on never
-	$(RUN)roadstead up --example anchors --once
+	$(RUN)roadstead up --example all --once
 
 test: .venv/.synced controlplane ## all tests, those on a real API server included
 	$(PYTEST) -m 'not soak'
@@ -49,7 +49,7 @@ test-offline: .venv/.synced ## all tests that need no API server
 	$(PYTEST) -m 'not cluster and not soak'
 
 quick: .venv/.synced ## offline tests, under a minute, for every commit
-	$(PYTEST) -q -m 'not cluster and not soak and not slow' --no-header
+	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) -q -m 'not cluster and not soak and not slow' --no-header
 
 soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
 	$(RUN)python tests/soak.py $(SOAK_MINUTES)

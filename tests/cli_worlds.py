@@ -3,6 +3,7 @@
 NOW = "2026-06-01T00:00:00Z"
 FILES = {
     "settings.yaml": f"now: {NOW}\n",
+    "proxy.yaml": f"now: {NOW}\ncozyProxyContractImplemented: true\n",
     "broken.yaml": "apiVersion: v1\nkind: Secret\n  metadata: [\n",
     "no-object.yaml": "- just\n- a list\n",
     "no-name.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {}\n",

@@ -9,9 +9,16 @@ from hypothesis import HealthCheck, settings
 
 from live_summary import Summary
 
-# Fixed examples for every commit; random ones, and more of them, in `make soak`.
+# Fixed examples for every commit, fewer in `make quick`; random ones, and more, in `make soak`.
 settings.register_profile(
     "ci", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(
+    "quick",
+    derandomize=True,
+    deadline=None,
+    max_examples=24,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "soak", deadline=None, max_examples=500, suppress_health_check=[HealthCheck.too_slow]

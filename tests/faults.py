@@ -20,7 +20,8 @@ resourceVersion and preconditions. On top of that, the next answers to a verb ca
         assert [seen.verb for seen in server.requests] == ["list", "watch"]
         await server.until(3)                      # wait for three requests, without sleeping
 
-Verbs: get list watch create update patch delete, other (discovery, /version), `*` for any.
+Verbs: get list watch create update update-status patch apply delete, other (discovery, /version),
+`*` for any.
 Answers: `usual`, `refuse`, `lost`, `broken` (cut before anything is done), `slow`, `whole` (full
 objects whatever Accept says), `answer` (any bytes), `stream`. Steps of a stream: `send`,
 `bookmark`, `error`, `raw`, `pause`, `silence`, `drop`, `live` (go on as usual). A stream that
@@ -63,7 +64,7 @@ def refuse(
     *,
     retry_after: str = "",
     name: str = "",
-    causes: tuple[str, ...] = (),
+    causes: tuple[str | tuple[str, str], ...] = (),
 ) -> Answer:
     """Answer with a Status and do nothing."""
     headers = {"Retry-After": retry_after} if retry_after else None
@@ -242,9 +243,15 @@ class Faults:
         self.shelves[kind.group, kind.version, kind.plural] = shelf
         return shelf
 
-    def withdraw(self, kind: Kind) -> None:
-        """Serve a kind no longer, as after its CRD is deleted."""
-        self.shelves.pop((kind.group, kind.version, kind.plural)).end_streams()
+    def withdraw(self, kind: Kind, *, lingering: bool = False) -> Shelf:
+        """Serve a kind no longer, as after its CRD is deleted; give what it held.
+
+        lingering: its watches stay open, as they do for a while.
+        """
+        shelf = self.shelves.pop((kind.group, kind.version, kind.plural))
+        if not lingering:
+            shelf.end_streams()
+        return shelf
 
     def next(self, verb: str, *answers: Answer, kind: Kind | None = None) -> None:
         """Script the next answers to a verb, or to a verb on one kind."""
@@ -295,6 +302,10 @@ class Faults:
         query = dict(request.query)
         by_method = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
         verb = by_method.get(request.method, "get" if name else "list")
+        if rest[2:3] == ["status"]:
+            verb = f"{verb}-status"
+        if request.content_type == "application/apply-patch+yaml":
+            verb = "apply"
         if query.get("watch"):
             verb = "watch"
         seen = Seen(

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from live_admin import Admin, wait_for
 from roadstead.capabilities.anchors.api import DEFINITION
+from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
 from roadstead.deploy.crds import crds
 from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, SECRET, Kind, Ref
 from roadstead.testbed.build import build
@@ -27,9 +28,9 @@ BINDING = Kind(
     "clusterrolebindings",
     namespaced=False,
 )
-HELD = (SECRET, HELM_RELEASE)
+HELD = (SECRET, HELM_RELEASE, CLAIM)
 """What tests put finalizers on."""
-SWEPT = (NAMESPACE, DEFINITION, ROLE, BINDING)
+SWEPT = (NAMESPACE, DEFINITION, ROLE, BINDING, CLASS, ADDRESS)
 """What a test may leave on a cluster that cannot be reset."""
 
 
@@ -102,7 +103,7 @@ def cluster() -> Iterator[Cluster]:
         install_into(binary, kubeconfig, [*crds().values(), *neighbours()])
         admin = Admin(kubeconfig)
         stack.callback(admin.close)
-        for kind in (DEFINITION, HELM_RELEASE):
+        for kind in (DEFINITION, HELM_RELEASE, ATTACHMENT, CLAIM, ADDRESS, CLASS):
             path = kind.path()
             wait_for(f"{path} served", lambda: admin.call("GET", path).code == OK)  # noqa: B023 - asked at once
         found = Cluster(binary, kubeconfig, admin, admin.version(), folder, plane)

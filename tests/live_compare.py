@@ -1,18 +1,22 @@
 """The end of a case in the world and on a server, side by side.
 
-What the two may call differently (uids) is put into one language first; what else may differ is
-listed in `cluster/ignored.txt`, path by path, and nowhere else. No value of a Secret is shown.
+What the two call differently (uids, minted names) is put into one language first; what else may
+differ is listed in `cluster/ignored.txt`, path by path, and nowhere else. No value of a Secret is
+shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from live_stage import LiveStage
+from roadstead.capabilities.attachments.api.names import ATTACHMENT, CLAIM
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import NAMESPACE, SECRET, Kind, Ref
+from roadstead.kube.refs import ENDPOINT_SLICE, NAMESPACE, SECRET, SERVICE, Kind, Ref
 from roadstead.sim.compare import shown
 from roadstead.sim.offline import Offline
 from roadstead.sim.requests import Told
@@ -20,6 +24,11 @@ from roadstead.sim.world import EVERY_CLUSTER_HAS
 
 IGNORED = Path(__file__).parent / "cluster" / "ignored.txt"
 _HIDDEN = ("data.", "stringData.", "metadata.annotations.kubectl.kubernetes.io/last-applied")
+SLICED_BY, SLICER = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
+SUFFIX = 5
+"""So many characters of a minted name are chance."""
+UID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+INDEX = re.compile(r"\[\d+\]")
 Leaves = dict[str, Any]
 """What stands at each dotted path; empty maps and lists stand for nothing."""
 
@@ -40,48 +49,84 @@ def of_world(stage: Offline, kinds: Iterable[Kind]) -> State:
             if seen is not None:
                 uids[seen.meta.uid] = seen.ref.path
     found = [seen for kind in kinds for seen in stage.world.store.all(kind)]
-    return state_of(found, uids, stage.events())
+    return state_of(found, Words(uids, stage.minted()), stage.events())
 
 
 def of_server(stage: LiveStage, kinds: Iterable[Kind]) -> State:
     """The end of a case on a server."""
     found = [seen for kind in kinds for seen in stage.objects(kind, "")]
-    return state_of(found, stage.names_by_uid(), stage.events())
+    words = Words(stage.names_by_uid(), stage.minted())
+    return state_of(found, words, stage.events())
 
 
-def state_of(found: Iterable[Object], uids: Mapping[str, str], told: Iterable[Told] = ()) -> State:
-    """What is there, in one language. uids: the path of each object by its uid."""
+class Words:
+    """What one of the two calls by names of its own, in the language of both."""
+
+    def __init__(self, uids: Mapping[str, str], minted: Iterable[Ref] = ()) -> None:
+        """Know the path of each object by its uid, and every minted name in its order."""
+        self._uids, self._now = uids, frozenset[str]()
+        self._minted: dict[str, str] = {}
+        before: Counter[tuple[str, Kind, str]] = Counter()
+        for ref in dict.fromkeys(minted):
+            prefix = ref.name[:-SUFFIX]
+            before[ref.namespace, ref.kind, prefix] += 1
+            number = before[ref.namespace, ref.kind, prefix]
+            self._minted[ref.name] = f"{prefix}<minted {ref.kind.kind} {number}>"
+
+    def look(self, found: Iterable[Object]) -> None:
+        """Know what is there now."""
+        self._now = frozenset(seen.meta.uid for seen in found)
+
+    def uid(self, uid: str) -> str:
+        """A uid by the object that has it or had it."""
+        path = self._uids.get(uid)
+        former = "" if uid in self._now else "a former "
+        return uid if path is None else self.text(f"<uid of {former}{path}>")
+
+    def text(self, text: str) -> str:
+        """A text with every such name replaced."""
+        for name, word in self._minted.items():
+            text = text.replace(name, word)
+        return UID.sub(lambda found: self.uid(found[0]), text)
+
+
+def state_of(found: Iterable[Object], words: Words, told: Iterable[Told] = ()) -> State:
+    """What is there, in one language."""
     every = [seen for seen in found if not _everywhere(seen)]
-    now = {seen.meta.uid for seen in every}
-
-    def name(uid: str) -> str:
-        path = uids.get(uid)
-        return uid if path is None else f"<uid of {'' if uid in now else 'a former '}{path}>"
-
+    words.look(every)
+    lines = (f"{t.about.path} {t.type} {t.reason}: {t.message}" for t in told)
     return State(
-        {seen.ref.path: dict(_leaves(seen.body, "", name)) for seen in every},
-        tuple(sorted(f"{t.about.path} {t.type} {t.reason}: {t.message}" for t in told)),
+        {words.text(seen.ref.path): dict(_leaves(seen.body, "", words)) for seen in every},
+        tuple(sorted(words.text(line) for line in lines)),
     )
 
 
 def _everywhere(seen: Object) -> bool:
-    """Tell whether an object is there without any case: those of kube-system and its like."""
+    """Tell whether an object is there without any case.
+
+    Those of kube-system and its like are; so are the slices of a controller the world lacks.
+    """
     place = seen.meta.namespace
     named = seen.kind == NAMESPACE and seen.meta.name in EVERY_CLUSTER_HAS
-    return named or (place in EVERY_CLUSTER_HAS and place != "default")
+    own = seen.kind in {SERVICE, ENDPOINT_SLICE} and seen.meta.name == "kubernetes"
+    if seen.labels.get(SLICED_BY) == SLICER:
+        return True
+    return named or (place in EVERY_CLUSTER_HAS and (place != "default" or own))
 
 
-def _leaves(value: Any, path: str, name: Callable[[str], str]) -> Iterable[tuple[str, Any]]:
+def _leaves(value: Any, path: str, words: Words) -> Iterable[tuple[str, Any]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _leaves(part, f"{path}.{key}" if path else str(key), name)
+            yield from _leaves(part, f"{path}.{key}" if path else str(key), words)
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield from _leaves(part, f"{path}[{number}]", name)
+            yield from _leaves(part, f"{path}[{number}]", words)
     elif path.endswith("deletionTimestamp"):
         yield path, "<set>"
     elif path.rpartition(".")[2] == "uid":
-        yield path, name(value)
+        yield path, words.uid(value)
+    elif isinstance(value, str):
+        yield path, words.text(value)
     elif value is not None:
         yield path, value
 
@@ -121,11 +166,13 @@ def _is_ignored(kind: str, path: str, rules: Iterable[tuple[str, str]]) -> bool:
 
 
 def _below(path: str, stated: str) -> bool:
+    if "[]" in stated:
+        path = INDEX.sub("[]", path)
     return path == stated or path.startswith((f"{stated}.", f"{stated}["))
 
 
 def ignored_paths(text: str) -> list[tuple[str, str]]:
-    """Read ignored.txt: `Kind path  # why`, one a line; `*` is every kind."""
+    """Read ignored.txt: `Kind path  # why`, one a line; `*` is every kind, `[]` every index."""
     rules = []
     for line in text.splitlines():
         stated, _, why = line.partition("#")
@@ -139,4 +186,5 @@ def ignored_paths(text: str) -> list[tuple[str, str]]:
 
 def kinds_of_case(refs: Iterable[Ref]) -> tuple[Kind, ...]:
     """The kinds to compare: what we write, and what the case has."""
-    return tuple(sorted({SECRET, *(ref.kind for ref in refs)}))
+    written = {SECRET, SERVICE, ATTACHMENT, CLAIM}
+    return tuple(sorted({*written, *(ref.kind for ref in refs)}))

@@ -7,7 +7,7 @@ from typing import Any
 from live_admin import Admin
 from roadstead.kube.refs import NAMESPACE, SECRET, Kind
 from roadstead.sim.kinds import Kinds
-from roadstead.sim.quota import QUOTA
+from roadstead.sim.quota import QUOTA, charges
 
 
 def unsettled(admin: Admin, kinds: Kinds, known: Iterable[Kind], unserved: Collection[Kind]) -> str:
@@ -22,7 +22,7 @@ def unsettled(admin: Admin, kinds: Kinds, known: Iterable[Kind], unserved: Colle
         for meta in listed:
             if _collectable(meta, uids, found, kinds):
                 return f"{kind.kind} {meta['name']} is to be collected"
-    return _namespaces(found) or (_quotas(admin) if QUOTA in found else "")
+    return _namespaces(found) or (_quotas(admin, looked) if QUOTA in found else "")
 
 
 def _collectable(
@@ -55,15 +55,19 @@ def _namespaces(found: Mapping[Kind, list[dict[str, Any]]]) -> str:
     return f"namespace {gone[0]} is ending" if gone else ""
 
 
-def _quotas(admin: Admin) -> str:
-    """A quota counts what is there."""
+def _quotas(admin: Admin, known: Iterable[Kind]) -> str:
+    """A quota counts what is there. known: the kinds that are looked at."""
     for quota in admin.objects(QUOTA):
         meta, hard = quota["metadata"], quota["spec"].get("hard") or {}
         status = quota.get("status") or {}
         if status.get("hard") != hard:
             return f"quota {meta['name']} is not counted yet"
-        there = sum(1 for m in admin.metadata(SECRET) if m["namespace"] == meta["namespace"])
-        for name in {"secrets", "count/secrets"} & set(hard):
-            if int((status.get("used") or {}).get(name, -1)) != there:
+        there: Counter[str] = Counter()
+        for kind in (one for one in known if one.namespaced):
+            for body in admin.objects(kind, meta["namespace"]):
+                there.update(charges(kind, body))
+        counted = {name for kind in known for name in charges(kind, {})}
+        for name in counted & set(hard):
+            if int((status.get("used") or {}).get(name, -1)) != there[name]:
                 return f"quota {meta['name']} miscounts {name}"
     return ""

@@ -20,7 +20,7 @@ import yaml
 
 from live_admin import wait_for
 from live_cluster import Cluster
-from roadstead.deploy.rbac import ACCOUNT, HOME, rbac
+from roadstead.deploy.rbac import ACCOUNT, ANCHORS, HOME, Account, rbac
 from roadstead.kube.refs import Kind
 
 PATIENCE_SECONDS = 60.0
@@ -48,24 +48,25 @@ def user_of(account: str) -> str:
     return f"system:serviceaccount:{HOME}:{account}"
 
 
-def grant(cluster: Cluster, account: str = ACCOUNT) -> Path:
+def grant(cluster: Cluster, account: str = ACCOUNT, like: Account = ANCHORS) -> Path:
     """Give an account exactly the rights that ship; give its kubeconfig.
 
-    A second account stands in for another replica, so that the audit log tells the two apart.
+    account: another name than `like` has stands in for another replica, so that the audit log
+    tells the two apart. like: whose rights they are.
     """
-    for document in rbac():
+    for document in rbac(accounts=[like]):
         body = json.loads(json.dumps(document))
         if body["kind"] != "Namespace":
             body["metadata"]["name"] = account
         for subject in body.get("subjects") or ():
             subject["name"] = account
         cluster.admin.create(kind_of(body["kind"]), body)
-    return _logged_in(cluster, account)
+    return logged_in(cluster, account)
 
 
-def _logged_in(cluster: Cluster, account: str) -> Path:
+def logged_in(cluster: Cluster, account: str, namespace: str = HOME) -> Path:
     """Write a kubeconfig with a fresh token of an account, and only that."""
-    path = kind_of("ServiceAccount").path(HOME, account) + "/token"
+    path = kind_of("ServiceAccount").path(namespace, account) + "/token"
     asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     token = cluster.admin.call("POST", path, asked).body["status"]["token"]
     stated = yaml.safe_load(cluster.kubeconfig.read_text())
@@ -154,7 +155,10 @@ def _await(cluster: Cluster, resource: str, verb: str, *, allowed: bool) -> None
 
 
 class Run:
-    """One `roadstead run`. lines: what it has logged so far."""
+    """One `roadstead run`, of the anchors unless a flag says otherwise.
+
+    lines: what it has logged so far.
+    """
 
     def __init__(self, kubeconfig: Path, *flags: str) -> None:
         """Start it; its log goes to a file that nobody else sees."""
@@ -169,6 +173,7 @@ class Run:
                 f"--kubeconfig={kubeconfig}",
                 "--log-format=json",
                 "--metrics-bind-address=0",
+                "--only=anchors",
                 f"--health-probe-bind-address=127.0.0.1:{self._port}",
                 *flags,
             ],

@@ -50,8 +50,12 @@ class LiveStage:
         now: datetime,
         *,
         workers: int = 1,
+        stand_ins: Iterable[Controller] = (),
     ) -> None:
-        """Start a thread; our process starts when the first step asks for it."""
+        """Start a thread; our process starts when the first step asks for it.
+
+        stand_ins: neighbours, run beside it by a client of their own that nobody counts.
+        """
         self._admin, self._kinds = admin, kinds
         self._controllers, self._workers = tuple(controllers), workers
         self._clock = CaseClock(now)
@@ -59,11 +63,14 @@ class LiveStage:
         self._shared = Shared(admin.kubeconfig, self._clock, self._births)
         self._thread = LoopThread()
         self._process: Process | None = None
+        self._stand_ins = tuple(stand_ins)
+        self._neighbours: Process | None = None
         self._settings = Settings()
         self._mark = 0
         self._left: dict[Ref, str] = {}
         self._unserved: dict[Kind, dict[Ref, Object]] = {}
-        self._known: set[Kind] = {v.kind for c in self._controllers for v in c.views}
+        everybody = (*self._controllers, *self._stand_ins)
+        self._known: set[Kind] = {v.kind for c in everybody for v in c.views}
 
     def __enter__(self) -> Self:
         """Give itself."""
@@ -75,8 +82,10 @@ class LiveStage:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """End our process and the thread."""
+        """End our process, the neighbours and the thread."""
         self._end_process()
+        if self._neighbours is not None:
+            self._thread.run(self._neighbours.stop())
         self._thread.close()
 
     @property
@@ -187,26 +196,34 @@ class LiveStage:
 
     def _move(self, process: Process, steady: float) -> None:
         self._thread.ask(lambda: process.move(steady))
+        if self._neighbours is not None:
+            self._thread.ask(self._neighbours.ring)
 
     def _quiet(self) -> None:
-        """Wait until nothing goes on, neither with us nor with the server's own controllers."""
+        """Wait until nothing goes on with us, with a neighbour or with the server's controllers."""
         process = self._process
         assert process is not None
+        everybody = [process, *([self._neighbours] if self._neighbours else [])]
         first, looks, busy = process.holds.passes, 0, ""
         for _ in attempts():
-            self._thread.ask(lambda: process.wake_lost(self._unserved, faulted=False))
-            busy = self._thread.ask(lambda: process.busy({}))
-            if not busy:
-                listed = {view: self._listed(process, view) for view in process.engine.stores}
-                busy = self._thread.ask(lambda: process.busy(listed))  # noqa: B023 - asked at once
+            busy = next((found for one in everybody if (found := self._busy(one))), "")
             busy = busy or unsettled(self._admin, self._kinds, self._known, self._unserved)
-            self._raise_bugs(process)
+            for one in everybody:
+                self._raise_bugs(one)
             looks = 0 if busy else looks + 1
             if looks == QUIET_LOOKS:
                 return
             if process.holds.passes - first > MOST_PASSES:
                 raise DoesNotSettleError(f"{MOST_PASSES} passes were not enough: {busy}", ())
         raise NeverQuietError(f"still busy: {busy}")
+
+    def _busy(self, process: Process) -> str:
+        """Say what still goes on in a process."""
+        self._thread.ask(lambda: process.wake_lost(self._unserved, faulted=False))
+        if busy := self._thread.ask(lambda: process.busy({})):
+            return busy
+        listed = {view: self._listed(process, view) for view in process.engine.stores}
+        return self._thread.ask(lambda: process.busy(listed))
 
     def _listed(self, process: Process, view: View) -> Mapping[tuple[str, str], str] | None:
         """What a view should know of; None when it can be told of nothing."""
@@ -254,8 +271,9 @@ class LiveStage:
             self._unserved.pop(kind, None)
             return
         self._unserved.setdefault(kind, before)
-        if (process := self._process) is not None:  # the server may take more than a minute
-            self._thread.ask(lambda: process.wire.end_streams(kind))
+        for process in (self._process, self._neighbours):
+            if process is not None:  # the server may take more than a minute
+                self._thread.ask(lambda: process.wire.end_streams(kind))  # noqa: B023 - asked at once
 
     def restart(self, settings: Settings) -> None:
         """End our process; it starts again with the next step."""
@@ -264,12 +282,20 @@ class LiveStage:
         self._shared.run += 1
 
     def _start_process(self) -> None:
+        if self._stand_ins and self._neighbours is None:
+            theirs = Shared(self._admin.kubeconfig, self._clock, self._births)
+            made = self._made(self._stand_ins, Settings(), theirs, 1)
+            self._neighbours = self._thread.run(made)
+            self._thread.run(self._neighbours.start())
         if self._process is None:
-            self._process = self._thread.run(self._made())
+            made = self._made(self._controllers, self._settings, self._shared, self._workers)
+            self._process = self._thread.run(made)
             self._thread.run(self._process.start())
 
-    async def _made(self) -> Process:
-        return Process(self._controllers, self._settings, self._shared, self._workers)
+    async def _made(
+        self, controllers: tuple[Controller, ...], settings: Settings, shared: Shared, workers: int
+    ) -> Process:
+        return Process(controllers, settings, shared, workers)
 
     def _end_process(self) -> None:
         if self._process is not None:
@@ -296,7 +322,9 @@ class LiveStage:
     def as_left(self, ref: Ref) -> bool:
         """Whether the resourceVersion is that of another writer's last answer."""
         seen = self.get(ref)
-        return (seen.meta.resource_version if seen else None) == self._left.get(ref)
+        theirs = self._neighbours.wire.left.get(ref) if self._neighbours else None
+        left = {self._left.get(ref), *([theirs] if theirs else [])}
+        return (seen.meta.resource_version if seen else None) in left
 
     def names_by_uid(self) -> Mapping[str, str]:
         """The path of every object that was met, by its uid."""

@@ -77,6 +77,7 @@ class Listened:
     log: our requests. told: hears namespace and name of each Event that was published.
     minted: hears what the server has named for us.
     seen: what each view has been told of, to the last word the engine has taken in.
+    left: the resourceVersion of each object as this client wrote it last.
     """
 
     def __init__(
@@ -95,6 +96,7 @@ class Listened:
         self._births, self._holds = births, holds
         self._told, self._minted = told, minted
         self.seen: dict[View, Names] = {}
+        self.left: dict[Ref, str] = {}
         self._paging: dict[View, Names] = {}
         self._streams: dict[View, _Stream] = {}
 
@@ -224,6 +226,12 @@ class Listened:
             found = await self._client.list_metadata(kind, namespace, labels)
             return tuple(self._births.shifted(seen) for seen in found)
 
+    async def list_view(self, view: View, namespace: str = "") -> tuple[Object, ...]:
+        """What a view selects; always fresh, whatever is held back."""
+        with self._asking("list", view.kind.ref(namespace, "")):
+            found = await self._client.list_view(view, namespace)
+            return tuple(self._births.shifted(seen) for seen in found)
+
     async def create(
         self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
     ) -> Object:
@@ -233,9 +241,9 @@ class Listened:
         with self._asking("create", ref) as note:
             made = await self._client.create(kind, body, deadline=deadline)
             note(made.ref)
-            if not ref.name:
+            if meta.get("generateName"):  # a name that we chose beside it looks minted, too
                 self._minted(made.ref)
-            return self._births.shifted(made)
+            return self._made(made)
 
     async def replace(
         self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
@@ -245,14 +253,39 @@ class Listened:
         ref = kind.ref(meta.get("namespace", ""), meta["name"])
         with self._asking("update", ref, meta):
             sent = self._births.unshifted(dict(body))
-            return self._births.shifted(await self._client.replace(kind, sent, deadline=deadline))
+            return self._made(await self._client.replace(kind, sent, deadline=deadline))
+
+    async def replace_status(
+        self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
+    ) -> Object:
+        """PUT to the status."""
+        meta = body["metadata"]
+        ref = kind.ref(meta.get("namespace", ""), meta["name"])
+        with self._asking("update-status", ref, meta):
+            sent = self._births.unshifted(dict(body))
+            made = await self._client.replace_status(kind, sent, deadline=deadline)
+            return self._made(made)
+
+    async def apply(
+        self,
+        kind: Kind,
+        body: Mapping[str, Any],
+        manager: str,
+        *,
+        deadline: float | None = None,
+    ) -> Object:
+        """Server-side apply."""
+        meta = body["metadata"]
+        ref = kind.ref(meta.get("namespace", ""), meta["name"])
+        with self._asking("apply", ref, meta):
+            return self._made(await self._client.apply(kind, body, manager, deadline=deadline))
 
     async def patch(
         self, ref: Ref, body: Mapping[str, Any], *, deadline: float | None = None
     ) -> Object:
         """Merge patch."""
         with self._asking("patch", ref, body.get("metadata") or {}):
-            return self._births.shifted(await self._client.patch(ref, body, deadline=deadline))
+            return self._made(await self._client.patch(ref, body, deadline=deadline))
 
     async def delete(
         self, ref: Ref, uid: str, resource_version: str, *, deadline: float | None = None
@@ -260,6 +293,10 @@ class Listened:
         """DELETE."""
         with self._asking("delete", ref, {"uid": uid, "resourceVersion": resource_version}):
             await self._client.delete(ref, uid, resource_version, deadline=deadline)
+
+    def _made(self, made: Object) -> Object:
+        self.left[made.ref] = made.meta.resource_version
+        return self._births.shifted(made)
 
     @contextlib.contextmanager
     def _asking(

@@ -89,12 +89,20 @@ def status(
     message: str = "",
     *,
     name: str = "",
-    causes: tuple[str, ...] = (),
+    causes: tuple[str | tuple[str, str], ...] = (),
 ) -> Body:
-    """Give a Status as the API server writes it. name: of the object it is about."""
+    """Give a Status as the API server writes it.
+
+    name: of the object it is about. causes: reasons, or pairs of a field and what is wrong with it.
+    """
     details: Body = {"name": name} if name else {}
     if causes:
-        details["causes"] = [{"reason": cause, "message": message} for cause in causes]
+        details["causes"] = [
+            {"reason": cause, "message": message}
+            if isinstance(cause, str)
+            else {"reason": "FieldValueInvalid", "field": cause[0], "message": cause[1]}
+            for cause in causes
+        ]
     body = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     return {**body, "code": code, "reason": reason, "message": message, "details": details}
 
@@ -253,20 +261,54 @@ def change(at: Exchange, shelf: Shelf) -> web.Response:
     if at.seen.verb == "create":
         return _create(at, shelf)
     live = shelf.objects.get((at.namespace, at.name))
+    if at.seen.verb == "apply":
+        return _apply(at, shelf, live)
     if live is None:
         return _status(404, "NotFound", at.name)
-    if at.seen.verb == "get":
-        return web.json_response(at.shape(live))
+    return web.json_response(at.shape(live)) if at.seen.verb == "get" else _write(at, shelf, live)
+
+
+def _write(at: Exchange, shelf: Shelf, live: Body) -> web.Response:
+    """Change or delete what is there."""
     body = at.seen.json() if at.seen.body else {}
-    stated = body.get("preconditions", {}) if at.seen.verb == "delete" else body.get("metadata", {})
-    for key in ("uid", "resourceVersion"):
-        if stated.get(key) and stated[key] != live["metadata"][key]:
-            return _status(409, "Conflict", at.name)
+    if _stale(live, body.get("preconditions" if at.seen.verb == "delete" else "metadata", {})):
+        return _status(409, "Conflict", at.name)
     if at.seen.verb == "delete":
         shelf.remove(at.namespace, at.name)
         return web.json_response({"kind": "Status", "status": "Success"})
-    made = _merge(live, body) if at.seen.verb == "patch" else body
+    made = body
+    if at.seen.verb == "patch":
+        made = _merge(live, body)
+    elif at.seen.verb == "update-status":
+        made = {**live, "status": body.get("status", {})}
+        if made == live:  # no new version
+            return web.json_response(at.shape(live))
     return web.json_response(at.shape(shelf.store(made)))
+
+
+def _stale(live: Body, stated: Mapping[str, Any]) -> bool:
+    """Tell whether what a write was judged on is not what is there."""
+    keys = ("uid", "resourceVersion")
+    return any(stated.get(key) and stated[key] != live["metadata"][key] for key in keys)
+
+
+def _apply(at: Exchange, shelf: Shelf, live: Body | None) -> web.Response:
+    """Lay fields over what is there; nobody keeps track of whose they are."""
+    body = at.seen.json()
+    if not at.seen.query.get("fieldManager"):
+        return _status(400, "BadRequest", at.name)
+    stated = body.get("metadata", {})
+    version, uid = stated.get("resourceVersion"), stated.get("uid")
+    if version and live and version != live["metadata"]["resourceVersion"]:
+        return _status(409, "Conflict", at.name)
+    if uid and live is None:
+        return _status(409, "Conflict", at.name)
+    if uid and live and uid != live["metadata"]["uid"]:
+        return _status(422, "Invalid", at.name)  # no precondition there, a field that is immutable
+    made = _merge(live or {"metadata": {"namespace": at.namespace}}, body)
+    if made != live:
+        made = shelf.store(made)
+    return web.json_response(at.shape(made), status=200 if live else 201)
 
 
 def _create(at: Exchange, shelf: Shelf) -> web.Response:

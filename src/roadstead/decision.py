@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
+from roadstead.kube.names import minted_name
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import View
@@ -55,6 +56,17 @@ class Reader(Cached, Protocol):
 
     def since(self, state: str) -> timedelta:
         """How long this key has been in this state without a break; zero when it is not."""
+
+    async def see(self, view: View, namespace: str, name: str) -> Object | None:
+        """One object of a view: stored, or live once this pass must be sure (`Decision.sure`).
+
+        Raises Unread as `get` does, and ClusterError where the live read fails.
+        """
+
+    async def see_all(
+        self, view: View, namespace: str, index: str, value: str
+    ) -> tuple[Object, ...]:
+        """What an index of a view holds in one namespace, stored or live, sorted by name."""
 
     async def live_get(self, ref: Ref) -> Object | None:
         """One object, whole, from the API server."""
@@ -117,6 +129,25 @@ class How(StrEnum):
     """DELETE with the uid and resourceVersion seen, then POST: it cannot be changed in place."""
     CREATE = "create"
     """POST; one that is already there is left alone."""
+    APPLY = "apply"
+    """Server-side apply of the fields stated, forced, for what shares an object with others."""
+    STATUS = "status"
+    """PUT to `/status`; of a Decision's `status` alone."""
+    MINT = "mint"
+    """POST under a name made of the owner's uid, the role and a number: a lost answer makes no
+    second object, since the next try meets the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mint:
+    """What a minted name is made of.
+
+    owner: uid of the controller owner, by which one that is already there is known as ours.
+    role: what it is to the owner (`claim`, `service`); an owner has one of each.
+    """
+
+    owner: str
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +157,8 @@ class Want:
     body: for `replace`, the PUT in full; it starts from `live` and keeps what others wrote.
     live: the object as it was read; None when there is none.
     note: why it is written, a word for metrics and `plan` (`readmit`); may be empty.
+    needs: objects whose own write must not have failed before this one.
+    manager: whose fields an apply states. mint: what a minted name is made of.
     """
 
     how: How
@@ -133,6 +166,9 @@ class Want:
     body: Mapping[str, Any] = field(repr=False)
     live: Object | None = None
     note: str = ""
+    needs: tuple[Ref, ...] = ()
+    manager: str = ""
+    minted: Mint | None = None
 
     @classmethod
     def replace(
@@ -151,11 +187,29 @@ class Want:
         """Want an object of this name to exist, whatever it holds."""
         return cls(How.CREATE, kind, body)
 
+    @classmethod
+    def apply(cls, kind: Kind, body: Mapping[str, Any], live: Object, manager: str) -> "Want":
+        """Want these fields on an object that is there, and leave all others to their owners.
+
+        body: with the uid and resourceVersion seen, which are its preconditions.
+        """
+        return cls(How.APPLY, kind, body, live, manager=manager)
+
+    @classmethod
+    def mint(
+        cls, kind: Kind, body: Mapping[str, Any], minted: Mint, needs: tuple[Ref, ...] = ()
+    ) -> "Want":
+        """Want one new object for an owner; `metadata.generateName` is its prefix."""
+        return cls(How.MINT, kind, body, minted=minted, needs=needs)
+
     @property
     def ref(self) -> Ref:
-        """Its name."""
+        """Its name; of a minted one, the first it may get."""
         meta = self.body["metadata"]
-        return self.kind.ref(meta.get("namespace", ""), meta["name"])
+        name = meta.get("name") or ""
+        if self.minted is not None:
+            name = minted_name(meta["generateName"], self.minted.owner, self.minted.role, 0)
+        return self.kind.ref(meta.get("namespace", ""), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,27 +228,57 @@ class Bound:
 class Drop:
     """One object that should go, deleted only as it was seen.
 
+    resource_version: empty where the uid alone is the precondition.
     bound: the guard against many drops at once; None when the drop is not counted.
     """
 
     ref: Ref
     uid: str
-    resource_version: str
+    resource_version: str = ""
     bound: Bound | None = None
+
+
+class Telling(StrEnum):
+    """When an event is published."""
+
+    HOURLY = "hourly"
+    """When (uid, reason, message) becomes true, and again after an hour."""
+    ONCE = "once"
+    """When it becomes true, and not again while it stays so."""
+    CHANGE = "change"
+    """With the status write that makes it true; a pass that writes no status tells of nothing."""
+    FIRST = "first"
+    """As CHANGE, of something that stays true: the status that is written says so first."""
+    TOLD = "told"
+    """It is true still and was told before, as the status says."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something a person should hear of, as long as it is true.
-
-    The engine publishes it when (uid, reason, message) becomes true, and again after an hour.
-    """
+    """Something a person should hear of, as long as it is true."""
 
     about: Ref
     uid: str
     reason: str
     message: str
     type: str = "Warning"
+    telling: Telling = Telling.HOURLY
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What an object's status should be; written last, and only when it differs.
+
+    live: the object as it was read. value: the whole of its status.
+    """
+
+    live: Object
+    value: Mapping[str, Any]
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is anything to write."""
+        return self.value != (self.live.body.get("status") or {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,21 +286,32 @@ class Decision:
     """What should be, and why.
 
     want: in write order; what is in neither `want` nor `drop` is left alone.
+    status: written after them, and after what became of them is reported; None leaves it.
+    sure: carried out only when it was judged on live reads; the pass looks again before it writes.
+    independent: its entries stand each for itself, so that a conflict of one keeps no other from
+        being written; all the same the pass is repeated once.
     findings: every rule asked, the stop last.
     state: one word for tables and metrics; empty for a key that is not counted.
     recheck: when to look again if nothing happens; the driver adds jitter.
-    backoff: look again with growing pauses instead, since a write failed.
+    backoff: look again with growing pauses instead, since a write failed; the first one is
+        `first_pause`.
     wakes: objects that must wake this key though no label of theirs says so.
+    figures: numbers of a controller with one key, by name, for metrics and tables.
     """
 
     want: tuple[Want, ...] = ()
     drop: tuple[Drop, ...] = ()
+    status: Status | None = None
+    sure: bool = False
+    independent: bool = False
     events: tuple[Event, ...] = ()
     findings: tuple[Finding, ...] = ()
     state: str = ""
     recheck: timedelta | None = None
     backoff: bool = False
+    first_pause: timedelta = timedelta(seconds=1)
     wakes: tuple[Ref, ...] = ()
+    figures: tuple[tuple[str, int], ...] = ()
 
 
 class Did(StrEnum):
@@ -229,13 +324,17 @@ class Did(StrEnum):
     HELD = "held"
     """The guard against mass withdrawal kept a drop back."""
     FAILED = "failed"
+    SKIPPED = "skipped"
+    """Something it needs has failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of one want or drop.
 
-    status, reason, cause: of the API server's refusal when it failed, as ClusterError has them.
+    status, reason, cause, said: of the API server's refusal when it failed, as ClusterError has
+        them. message: the whole of its text, for logs alone.
+    how: the way it was written; None for a drop.
     """
 
     ref: Ref
@@ -244,3 +343,6 @@ class Outcome:
     reason: str = ""
     cause: str = ""
     note: str = ""
+    said: str = ""
+    message: str = field(default="", repr=False)
+    how: How | None = None

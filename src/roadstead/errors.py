@@ -56,6 +56,9 @@ class ClusterError(RoadsteadError):
     cause: reason of the first cause of the Status (`NamespaceTerminating`), or empty.
     about: the object or the collection that was asked for.
     retry_after: what the server asked us to wait, None when it did not.
+    said: what of the Status may be quoted to a tenant: its reason, its causes as `field: message`,
+        and of a quota's refusal the text from `exceeded quota:` on. The message holds all of it
+        and is for logs.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class ClusterError(RoadsteadError):
         about: str = "",
         retry_after: timedelta | None = None,
         hint: str = "",
+        said: str = "",
     ) -> None:
         """Keep what a caller may decide on."""
         super().__init__(message, hint=hint)
@@ -76,6 +80,7 @@ class ClusterError(RoadsteadError):
         self.cause = cause
         self.about = about
         self.retry_after = retry_after
+        self.said = said or reason
 
     @property
     def retry(self) -> bool:

@@ -31,10 +31,18 @@ class Settings:
     ca_sources: the engine table by kind; None when no `--ca-sources-file` was given, empty when
         the file says `engines: []`.
     allow_withdrawals: kinds whose mass withdrawal a person has allowed.
+    cozy_proxy_contract_implemented: the platform runs cozy-proxy, so that a `method` is served.
+    endpoint_attachment_allocate_node_ports: rendered Services get node ports.
+    attachment_tenant_classes: the address classes a minted claim may name; empty offers all.
+    kstatus_conditions: whether `Reconciling` and `Stalled` are written beside `Ready`.
     """
 
     ca_sources: tuple[CaSource, ...] | None = None
     allow_withdrawals: frozenset[str] = field(default_factory=frozenset)
+    cozy_proxy_contract_implemented: bool = False
+    endpoint_attachment_allocate_node_ports: bool = False
+    attachment_tenant_classes: frozenset[str] = field(default_factory=frozenset)
+    kstatus_conditions: bool = True
 
     def ca_source(self, kind: str) -> CaSource | None:
         """The engine table's entry for an application kind."""

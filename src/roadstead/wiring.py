@@ -1,11 +1,13 @@
 """What wakes a capability, as data."""
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from roadstead.decision import Cached, Decision, Outcome, Reader
 from roadstead.kube.objects import Object
+from roadstead.kube.reasons import Reason
 from roadstead.kube.refs import Ref
 from roadstead.kube.views import View
 
@@ -24,11 +26,16 @@ class Watch:
     """One view and the keys its events wake.
 
     changed: whether a modification of a stored object matters; creation and deletion always do.
+    optional: passes run without the view where its kind is not served; reading it raises Unread.
+    awaited: whether passes wait until it was listed; without, an optional one whose first list
+        has failed holds up nothing, and reading it raises Unread.
     """
 
     view: View
     keys: Mapper
     changed: Callable[[Object, Object], bool] = any_change
+    optional: bool = False
+    awaited: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +45,14 @@ class Controller:
     name: as in `--only`, metrics and logs. component: the source of its events.
     observe: collects a snapshot; None when there is nothing to judge.
     decide: judges it. report: lays what became of the writes over the decision.
+    reasons: every word its findings, conditions and events use.
     workers: keys that run at once, at most.
+    pause: the least time from the start of one pass to that of the next, for a controller with
+        one key; the live driver keeps it, offline no time passes between passes.
+    checked: whether what it writes is held against our schemas; a stand-in's is not.
+    views: every view it reads. optional: those it can do without. unawaited: those of them whose
+        failed list holds up nothing. They are asked for with every event and every key, so they
+        are put together once.
     """
 
     name: str
@@ -47,9 +61,19 @@ class Controller:
     observe: Callable[[Reader, Ref], Awaitable[Any]]
     decide: Callable[[Any], Decision]
     report: Callable[[Any, Decision, tuple[Outcome, ...]], Decision]
+    reasons: tuple[Reason, ...] = ()
     workers: int = 16
+    checked: bool = True
+    pause: timedelta = timedelta(0)
+    views: tuple[View, ...] = field(init=False, compare=False)
+    optional: frozenset[View] = field(init=False, compare=False)
+    unawaited: frozenset[View] = field(init=False, compare=False)
 
-    @property
-    def views(self) -> tuple[View, ...]:
-        """The views it needs before its first pass."""
-        return tuple(dict.fromkeys(watch.view for watch in self.watches))
+    def __post_init__(self) -> None:
+        """Put the views together."""
+        views = tuple(dict.fromkeys(watch.view for watch in self.watches))
+        optional = frozenset(watch.view for watch in self.watches if watch.optional)
+        object.__setattr__(self, "views", views)
+        object.__setattr__(self, "optional", optional)
+        unawaited = frozenset(watch.view for watch in self.watches if not watch.awaited)
+        object.__setattr__(self, "unawaited", unawaited & optional)

@@ -17,6 +17,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with as_file(files("roadstead").joinpath("examples")) as examples:
         shutil.copytree(examples / "anchors", tmp_path / "world")
         shutil.copytree(examples / "anchors-later", tmp_path / "later")
+        shutil.copytree(examples / "attachments", tmp_path / "exposed")
+    shutil.copytree(Path(__file__).parent / "worlds", tmp_path / "worlds")
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -35,7 +35,7 @@ OFFLINE = [
     ("plan -f world --against nowhere", "No such file or directory\n  nowhere\n"),
     ("plan -f world --observed nowhere", "No such file or directory\n  nowhere\n"),
     ("plan -f world --fail-on sometimes", "`--fail-on sometimes` is unknown"),
-    ("plan -f world --stand-ins addresses", "there is no stand-in `addresses`"),
+    ("plan -f world --stand-ins adresses", "there is no stand-in `adresses`\nhint: use none, addr"),
     ("plan -f world --allow CACertExpired", "names no object"),
     ("plan -f world --allow Nothing=a/b", "names no reason"),
     ("plan -f world --color sometimes", "`--color sometimes` is unknown"),
@@ -53,6 +53,7 @@ OFFLINE = [
     ("docs Nothing", "there is no reason `Nothing`"),
     ("manifests crds --out settings.yaml/x", "cannot be written"),
     ("manifests rbac -n Not_A_Name", "is no name of a namespace"),
+    ("manifests rbac --account nobody", "there is no account `nobody`"),
     ("nothing", "there is no command `nothing`"),
     ("--nothing plan", "no command stands before `--nothing`"),
     ("plan --nothing", "no such option: --nothing"),
@@ -228,6 +229,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     assert not ran.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "code", "sentence"),
     [

@@ -13,12 +13,31 @@ import yaml
 from cli_command import Ran, run
 
 SETTINGS = "--settings settings.yaml"
+ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
 FORMATS = {
     "version": ("table", "json", "yaml"),
     "docs CACertExpired": ("table", "json", "yaml"),
     "docs NoSuchReason": ("table", "json", "yaml"),
+    "docs ReadFailed": ("table", "json", "yaml"),
+    f"plan {ATTACHED}": ("table", "json", "yaml", "junit", "sarif", "github"),
+    f"plan {ATTACHED} --fail-on never": ("table", "json", "yaml", "junit", "sarif", "github"),
+    **{
+        f"why {name} {ATTACHED}": ("table", "json", "yaml")
+        for name in (
+            "epa/shop-db",
+            "endpointattachment.local.sdn.cozystack.io/web-ip",
+            "service/vm-instance-web-ext",
+            "service/vm-instance-web",
+            "ipaddressclaim/reserved",
+            "epa/none",
+        )
+    },
+    f"status {ATTACHED}": ("table", "wide", "json", "yaml", "name"),
     "manifests rbac": ("yaml", "json"),
     "manifests crds": ("yaml", "json"),
+    "manifests tenant-roles": ("yaml", "json"),
+    "manifests rbac --account roadstead-attachments": ("yaml", "json"),
+    "manifests rbac --account nobody": ("yaml", "json"),
     **{
         f"plan {SETTINGS} {rest}": ("table", "json", "yaml", "junit", "sarif", "github")
         for rest in (
@@ -50,6 +69,13 @@ CODES = {
     "version": 0,
     "docs CACertExpired": 0,
     "docs NoSuchReason": 2,
+    "docs ReadFailed": 0,
+    f"plan {ATTACHED}": 1,
+    f"plan {ATTACHED} --fail-on never": 0,
+    f"why epa/shop-db {ATTACHED}": 0,
+    f"why endpointattachment.local.sdn.cozystack.io/web-ip {ATTACHED}": 1,
+    f"why epa/none {ATTACHED}": 2,
+    f"status {ATTACHED}": 1,
     f"plan {SETTINGS} -f world": 1,
     f"plan {SETTINGS} -f world -n tenant-blue": 0,
     f"plan {SETTINGS} -f world --fail-on never": 0,
@@ -99,6 +125,11 @@ def told(kind: str, line: str) -> dict[str, object]:
         ("trail", f"why {SETTINGS} trustanchor/postgres-wiki -f world"),
         ("trail", f"why {SETTINGS} secret/nats-bus-ca -f world"),
         ("status", f"status {SETTINGS} -f world"),
+        ("plan", f"plan {ATTACHED} --steps"),
+        ("trail", f"why epa/web-ip {ATTACHED}"),
+        ("trail", f"why service/vm-instance-web-ext {ATTACHED}"),
+        ("trail", f"why ipaddressclaim/reserved {ATTACHED}"),
+        ("status", f"status {ATTACHED}"),
         ("reasons", "docs"),
         ("version", "version"),
     ],

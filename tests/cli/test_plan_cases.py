@@ -5,10 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli_command import run
-from roadstead.settings import Settings
-from roadstead.sim.cases import find_cases, play_case, read_case
-from roadstead.sim.offline import Offline
-from roadstead.sim.world import World
+from roadstead.sim.cases import find_cases, play_case, read_case, stage_of
 
 TOP = Path(__file__).parent.parent / "cases"
 STILL = [(name, folder) for name, folder in find_cases(TOP) if not (folder / "steps.yaml").exists()]
@@ -19,7 +16,6 @@ STILL = [(name, folder) for name, folder in find_cases(TOP) if not (folder / "st
 def test_plan_ends_as_the_case_does(name: str, folder: Path) -> None:
     """A bug report that is a case must show the same in both commands."""
     case = read_case(folder, name)
-    stage = Offline(World(case.now, case.kinds), case.controllers, Settings())
-    _, scene = play_case(case, stage)
+    _, scene = play_case(case, stage_of(case))
 
     assert scene.exit_code == run("plan", "-f", str(folder)).code

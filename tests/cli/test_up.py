@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -21,7 +22,7 @@ from certificates import CERT1
 from cli_command import Ran, run
 from live_summary import VERSION
 from roadstead.capabilities.anchors.api import DEFINITION
-from roadstead.cli import demo
+from roadstead.cli import readings
 from roadstead.cli.up import LATER, WORLDS
 from roadstead.deploy.crds import crds
 from roadstead.kube.refs import HELM_RELEASE
@@ -121,6 +122,76 @@ def test_the_table_follows_the_world(tmp_path: Path) -> None:
         "tenant-green/nats-feed": ("refused", "CACertInvalid"),
         "tenant-green/postgres-wiki": ("published", "Published"),
     }
+
+
+ADDRESS = re.compile(r"203\.0\.113\.\d+")
+
+
+def stories(ran: Ran) -> dict[str, list[tuple[str, str, str]]]:
+    """Result, reason and first address of each line of an attachment, in order."""
+    lines = ran.out.partition("ATTACHMENT ")[2].splitlines()
+    head = f"ATTACHMENT {lines[0]}"
+    at = [head.index(word) for word in ("RESULT", "REASON", "READ")]
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for line in lines[1:]:
+        address = ADDRESS.search(line)
+        told = (line[at[0] : at[1]].strip(), line[at[1] : at[2]].strip())
+        story = found.setdefault(line[: at[0]].strip(), [])
+        story.append((*told, address[0] if address else ""))
+    return found
+
+
+def test_the_example_of_attachments_shows_what_becomes_of_addresses(tmp_path: Path) -> None:
+    """Claimed, kept over a gap, moved to another application, waited for and taken over."""
+    ran = up(tmp_path, "--example", "attachments", "--keep", "kept")
+    assert ran.code == 0, ran.err
+    found = stories(ran)
+    assert {name: [line[:2] for line in story] for name, story in found.items()} == {
+        "tenant-blue/shop-db": [
+            ("attached", "Attached"),
+            ("detached", "EndpointNotFound"),
+            ("kept", "Attached"),
+        ],
+        "tenant-blue/shop-metrics": [("refused", "EndpointNotTenantFacing")],
+        "tenant-green/cache": [("attached", "Attached"), ("gone", "-")],
+        "tenant-green/dev-first": [("attached", "Attached"), ("gone", "-")],
+        "tenant-green/dev-second": [
+            ("waits", "BackendAlreadyDelegated"),
+            ("took over", "Attached"),
+        ],
+        "tenant-green/next": [("moved", "Attached")],
+    }
+    addresses = {name: {line[2] for line in story} - {""} for name, story in found.items()}
+    assert len(addresses["tenant-blue/shop-db"]) == 1, "the claim outlives the Service"
+    assert addresses["tenant-green/next"] == addresses["tenant-green/cache"]
+    assert "stand-ins: addresses" in ran.err
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("cozyProxyContractImplemented: true")
+    kept = ("-f", str(tmp_path / "kept"), "--settings", str(settings))
+    planned = run("plan", *kept, "-o", "json")
+    assert json.loads(planned.out)["changes"] == [], planned.err
+
+
+def test_an_address_that_never_comes_is_a_failure(tmp_path: Path) -> None:
+    """No class, no address: the table says what is missing, and the exit code that it is."""
+    shutil.copytree(WORLDS / "attachments", tmp_path / "mine")
+    platform = tmp_path / "mine" / "00-platform.yaml"
+    bodies = yaml.safe_load_all(platform.read_text())
+    kept = [one for one in bodies if one["kind"] != "IPAddressClass"]
+    platform.write_text(yaml.safe_dump_all(kept))
+    ran = up(tmp_path, "--example", "./mine")
+    assert ran.code == 1, ran.err
+    assert stories(ran)["tenant-blue/shop-db"] == [("waiting", "ClaimPending", "")]
+    assert "no IPAddressClass is the default and the claim names none" in ran.out
+
+
+def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
+    """A table for each capability; a release that owes no anchor is no line of the first."""
+    ran = up(tmp_path, "--example", "all")
+    assert ran.code == 0, ran.err
+    anchors, _, _ = ran.out.partition("\n\nATTACHMENT ")
+    assert len(table(Ran(ran.code, anchors, ""))) == 5
+    assert stories(ran)["tenant-green/next"][-1][0] == "moved"
 
 
 def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
@@ -314,8 +385,8 @@ def test_readings_come_from_the_server(plane: ControlPlane) -> None:
     async def read() -> set[str]:
         credentials = Credentials(find(str(plane.kubeconfig), "", {}))
         async with Client(credentials) as client:
-            seen = await demo.read(client, ["tenant-green"])
-        return {ref.name for ref, one in seen.items() if one.anchor is not None}
+            seen = await readings.read(client, ["tenant-green"])
+        return {ref.name for ref, one in seen.anchors.items() if one.anchor is not None}
 
     assert asyncio.run(read()) == {"nats-bus"}
     gone = plane.kubectl("delete", "secret", "nats-bus.tenant-ca", "-n", "tenant-green")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from live_admin import Admin, Reply
 from live_cluster import Cluster
-from live_compare import IGNORED, State, differences, ignored_paths, state_of
+from live_compare import IGNORED, State, Words, differences, ignored_paths, state_of
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import CONFIG_MAP, HELM_RELEASE, NAMESPACE, SECRET, Kind, Ref
@@ -159,7 +159,7 @@ class Side:
         bodies = [(ref.kind, self.get(ref)) for ref in refs]
         found = [Object.of(kind, body) for kind, body in bodies if body is not None]
         uids = {uid: f"ConfigMap {name}" for name, uid in self.uids.items()}
-        return state_of(found, uids | {seen.meta.uid: seen.ref.path for seen in found})
+        return state_of(found, Words(uids | {seen.meta.uid: seen.ref.path for seen in found}))
 
 
 def world_side(world: World) -> Side:

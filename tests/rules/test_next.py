@@ -3,10 +3,7 @@
 The worlds here are one step away from one that publishes.
 """
 
-import io
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +14,13 @@ import kubectl_lines
 from certificates import CERT1, CERT2, EXPIRED, KEY
 from roadstead.capabilities.anchors.api import REASONS
 from roadstead.capabilities.anchors.controller import ANCHORS
-from roadstead.cli.out import Screen
-from roadstead.cli.why import show_trail
 from roadstead.decision import Decision
 from roadstead.engine.engine import Engine
-from roadstead.engine.passes import PassReader
-from roadstead.explain.ask import with_event
-from roadstead.explain.known import know
-from roadstead.explain.next import STEPS, WAKES
-from roadstead.explain.trail import Trail, trail
-from roadstead.explain.world import Played, play
+from roadstead.engine.reader import PassReader
+from roadstead.explain.anchors.next import STEPS, WAKES
+from roadstead.explain.anchors.tell import with_event
+from roadstead.explain.ask import trail_of
+from roadstead.explain.world import Played
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 from roadstead.settings import CaSource, Settings
 from roadstead.sim.faults import Fault
@@ -34,19 +28,18 @@ from roadstead.sim.ours import Ours
 from roadstead.sim.requests import By
 from roadstead.sim.settle import WorldClock, drive
 from roadstead.sim.world import World
+from stories import NOW, Body, Story, Then, identity, settle, shown, told_of
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
 SPACE = "tenant-foo"
 RELEASE = HELM_RELEASE.ref(SPACE, "postgres-mydb")
 SOURCE = SECRET.ref(SPACE, "postgres-mydb-ca")
 ANCHOR = SECRET.ref(SPACE, "postgres-mydb.tenant-ca")
 LABELS = "internal.cozystack.io/publish-ca-cert"
-Body = dict[str, object]
 
 
 def definition(ca: Body | None, name: str = "postgres") -> Body:
     """An ApplicationDefinition of kind Postgres; None declares nothing."""
-    spec: Body = {"application": {"kind": "Postgres"}, "secrets": {}}
+    spec: dict[str, object] = {"application": {"kind": "Postgres"}, "secrets": {}}
     if ca is not None:
         spec["caCert"] = ca
     meta = {"name": name}
@@ -114,27 +107,6 @@ QUOTA: Body = {
     "spec": {"hard": {"count/secrets": "1"}},
 }
 SEVEN = [f"postgres-{number}" for number in range(7)]
-Then = Callable[[Played], None]
-
-
-@dataclass(frozen=True)
-class Story:
-    """One world in which a reason holds.
-
-    rule, about: what `why` must show. then: what happens after the first settling.
-    number: which way on is taken. aged: the source is 20 minutes old.
-    """
-
-    reason: str
-    rule: str
-    about: Ref
-    world: tuple[Body, ...]
-    key: Ref = RELEASE
-    then: Then | None = None
-    number: int = 0
-    name: str = ""
-    files: dict[str, str] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
 
 
 def lose_the_source(played: Played) -> None:
@@ -222,35 +194,6 @@ REFUSALS = (
 )  # fmt: skip
 
 
-def settle(story: Story, folder: Path) -> Played:
-    """Play a story's files up to where its reason holds."""
-    file = folder / "world.yaml"
-    file.write_text(yaml.safe_dump_all(story.world))
-    played = play([str(file)], story.settings, NOW, lambda: b"")
-    if story.then:
-        story.then(played)
-    return played
-
-
-def shown(trail: Trail) -> str:
-    """A trail as `why` prints it."""
-    out = io.StringIO()
-    show_trail(Screen(out, io.StringIO()), trail)
-    return out.getvalue()
-
-
-def trail_of(played: Played, key: Ref) -> Trail:
-    """The trail of a key that must have one."""
-    found = played.trail(key)
-    assert found is not None
-    return found
-
-
-def identity(story: Story) -> str:
-    """The name of a story in the test's report."""
-    return "-".join(part for part in (story.reason, story.name) if part)
-
-
 def told(played: Played) -> set[tuple[Ref, str]]:
     """Every key with the reason it is refused or warned of for."""
     return {
@@ -264,7 +207,7 @@ def told(played: Played) -> set[tuple[Ref, str]]:
 def test_the_next_step_clears_the_refusal(story: Story, tmp_path: Path) -> None:
     """What `why` tells a person to type must work; it names the rule and the object first."""
     played = settle(story, tmp_path)
-    trail = trail_of(played, story.key)
+    trail = told_of(played, story.key)
     assert story.reason in {trail.reason, *(note.partition(":")[0] for note in trail.notes)}
     text = shown(trail)
     stopped = [line for line in trail.lines if line.mark == "no"]
@@ -338,7 +281,7 @@ WAITS = (
 def test_a_wait_says_what_wakes_it(story: Story, tmp_path: Path) -> None:
     """Where nobody must act, the trail names the rule, the object, and what will come."""
     played = settle(story, tmp_path)
-    trail = trail_of(played, story.key)
+    trail = told_of(played, story.key)
     assert story.reason == trail.reason
     assert [story.rule] == [line.rule for line in trail.lines if line.mark == "wait"]
     assert not trail.next
@@ -379,8 +322,7 @@ def test_a_look_learns_from_events_what_only_the_controller_knows(
         there.seed(place, kind.ref(meta.get("namespace", ""), meta["name"]))
     looked, reader = look_at(there)
     found = with_event(RELEASE, looked, told)
-    known = drive(know(reader, RELEASE, found))
-    shown_trail = trail(RELEASE, found, known)
+    shown_trail = drive(trail_of(RELEASE, found, reader))
     assert (told[0], rule) == (shown_trail.reason, shown_trail.lines[len(found.findings) - 1].rule)
     assert shown_trail.next
     assert looked == with_event(RELEASE, looked, ("", ""))
@@ -406,7 +348,7 @@ def test_a_key_name_that_could_steer_a_shell_is_never_typed(tmp_path: Path) -> N
     assert isinstance(meta, dict)
     meta["annotations"] = {f"{LABELS}-key": "x;touch /tmp/owned\x1b[2J"}
     story = Story("CACertSourceKeyMissing", "", SOURCE, (LABELLED, release(), aged(evil)))
-    trail = trail_of(settle(story, tmp_path), RELEASE)
+    trail = told_of(settle(story, tmp_path), RELEASE)
     commands = [command for step in trail.next for command in step.commands]
     assert commands
     assert not any("touch" in command for command in commands)

@@ -12,11 +12,13 @@ from roadstead.capabilities.anchors.snapshot import SECRETS
 from roadstead.decision import Bound, Decision, Did, Drop, Event, Want
 from roadstead.engine.check import check
 from roadstead.engine.memory import Withdrawals
-from roadstead.engine.passes import PassReader, Writer, guard
+from roadstead.engine.reader import PassReader
 from roadstead.engine.store import Store
+from roadstead.engine.writer import Writer, guard
 from roadstead.errors import BugError, ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind, Ref
+from roadstead.kube.views import View
 from roadstead.settings import Settings
 
 KEY = HELM_RELEASE.ref("tenant-foo", "postgres-mydb")
@@ -59,6 +61,20 @@ class Recorder:
     ) -> tuple[Object, ...]:
         """Nothing is there."""
         return ()
+
+    async def list_view(self, _view: View, _namespace: str) -> tuple[Object, ...]:
+        """Nothing is there."""
+        return ()
+
+    async def apply(self, kind: Kind, body: Mapping[str, Any], _manager: str) -> Object:
+        """Note it."""
+        self._answer("apply")
+        return Object.of(kind, dict(body))
+
+    async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """Note it."""
+        self._answer("replace-status")
+        return Object.of(kind, dict(body))
 
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """Note it."""

@@ -1,13 +1,15 @@
 """The offline driver: passes to a fixpoint, loops named, bugs told."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from roadstead.decision import Decision
+from roadstead.decision import Decision, Reader, Want
 from roadstead.errors import BugError
-from roadstead.kube.refs import CONFIG_MAP
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import CONFIG_MAP, SECRET, Ref
 from roadstead.settings import Settings
 from roadstead.sim.cases import main
 from roadstead.sim.flags import START
@@ -16,8 +18,8 @@ from roadstead.sim.load import load_text
 from roadstead.sim.requests import By
 from roadstead.sim.settle import DoesNotSettleError, Settler, drive
 from roadstead.sim.world import World
-from roadstead.wiring import Controller
-from toy import TOY, WORLD, Seen, contrary, observe
+from roadstead.wiring import Controller, Watch
+from toy import COPIES, TOY, WORLD, Seen, contrary, itself, observe
 
 
 def broken(error: Exception) -> Controller:
@@ -60,6 +62,52 @@ def test_each_pass_says_what_it_wrote() -> None:
     told = [(s.number, s.controller, str(s.key), [str(w) for w in s.writes]) for s in played.steps]
     assert (1, "toy", "ConfigMap t/c", ["create Secret/t/c-copy"]) == told[0]
     assert all(not writes for *_, writes in told[1:])
+
+
+def test_a_write_wakes_whoever_else_watches_the_kind() -> None:
+    """The writer knows its own write already, so the watch's word of it is no news to anybody."""
+
+    async def look(reader: Reader, key: Ref) -> Object | None:
+        return reader.get(COPIES, key.namespace, key.name)
+
+    heir = Controller(
+        "heir", "heir", (Watch(COPIES, itself),), look, lambda _seen: Decision(), TOY.report
+    )
+    played = settler(TOY, heir)
+    played.settle()
+
+    keys = [(step.controller, str(step.key)) for step in played.steps]
+    assert 1 == keys.count(("heir", "Secret t/c-copy"))
+    assert 2 == keys.count(("toy", "ConfigMap t/c")), (
+        "its own key is looked at once more, not twice"
+    )
+
+
+def test_stand_ins_act_once_ours_rests() -> None:
+    """Both go on until neither has anything to do; passes and requests of theirs are no ours'."""
+
+    def copied(seen: Seen) -> Decision:
+        done = seen.copy is None or "seen" in seen.copy.labels
+        return Decision() if done else Decision(want=(labelled(seen),))
+
+    def labelled(seen: Seen) -> Want:
+        assert seen.copy is not None
+        meta = {**seen.copy.body["metadata"], "labels": {"seen": "yes"}}
+        return Want.replace(SECRET, {**seen.copy.body, "metadata": meta}, seen.copy)
+
+    other = replace(TOY, name="other", decide=copied, checked=False)
+    world = World(START, Kinds())
+    for placed in load_text(WORLD, "world.yaml", world.kinds, START).objects:
+        world.seed(placed.body, placed.ref)
+    played = Settler(world, (TOY,), Settings(), (other,))
+    played.settle()
+
+    copy = world.store.get(SECRET.ref("t", "c-copy"))
+    assert copy is not None
+    assert {"seen": "yes"} == dict(copy.labels)
+    assert {"toy"} == {step.controller for step in played.steps}
+    assert frozenset({SECRET.ref("t", "c-copy")}) == played.acted
+    assert ["create"] == [one.verb for one in world.requests.since() if one.write]
 
 
 def test_a_world_that_never_settles_names_who_fights() -> None:

@@ -41,7 +41,7 @@ def controller_twice() -> list[dict[str, Any]]:
             id="name",
         ),
         pytest.param(
-            lambda at: at.create(SERVICE, body(SERVICE, "9lives"), By.US),
+            lambda at: at.create(SERVICE, body(SERVICE, "Not-lower"), By.US),
             422,
             "Invalid",
             id="service-name",

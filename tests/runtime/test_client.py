@@ -322,7 +322,7 @@ async def test_a_silent_watch_ends(
     server: Faults, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A dead connection looks like a quiet cluster; only a limit tells them apart."""
-    monkeypatch.setattr("roadstead.runtime.client.SLACK_SECONDS", -299.99)
+    monkeypatch.setattr("roadstead.runtime.reads.SLACK_SECONDS", -299.99)
     server.next("watch", stream(silence()))
     with pytest.raises(ClusterError) as caught:
         await watched(client)
@@ -334,7 +334,7 @@ async def test_a_watch_that_has_had_a_bookmark_may_be_silent_for_less(
     server: Faults, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Bookmarks come once a minute, so a stream that sends them shows sooner that it is dead."""
-    monkeypatch.setattr("roadstead.runtime.client.BOOKMARK_SILENCE_SECONDS", 0.01)
+    monkeypatch.setattr("roadstead.runtime.reads.BOOKMARK_SILENCE_SECONDS", 0.01)
     server.next("watch", stream(bookmark("9"), silence()))
     with pytest.raises(ClusterError, match=r"silent for 0.01 s"):
         await watched(client)
@@ -549,7 +549,7 @@ async def test_what_the_server_says_of_others_is_capped(server: Faults, client: 
     with pytest.raises(ClusterError, match="because") as caught:
         await client.get(CONFIG_MAP.ref("ns", "m"))
 
-    assert len(caught.value.message) < 400
+    assert len(caught.value.message) < 1100
 
 
 async def test_no_error_shows_the_token(server: Faults) -> None:

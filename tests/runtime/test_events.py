@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from faults import Faults, broken, lost, refuse
-from parts import NS, HandClock, event
+from parts import DATA, NS, SECRETS, HandClock, event
 from roadstead.errors import ClusterError
 from roadstead.kube.refs import EVENT, SECRET, Kind
 from roadstead.runtime import events
@@ -186,7 +186,7 @@ async def test_the_memory_of_series_is_bounded(
 async def test_writes_have_a_deadline_that_the_lease_covers(
     server: Faults, clock: HandClock
 ) -> None:
-    """The gate is told eight seconds for each, and may say no."""
+    """The gate is told eight seconds for each way to write, and may say no."""
     asked: list[float] = []
     async with server.client(gate=asked.append) as client:
         api = LiveApi(client, clock)
@@ -194,8 +194,21 @@ async def test_writes_have_a_deadline_that_the_lease_covers(
         made = await api.create(SECRET, body)
         body["metadata"]["resourceVersion"] = made.meta.resource_version
         again = await api.replace(SECRET, body)
-        await api.delete(SECRET.ref(NS, "s"), again.meta.uid, again.meta.resource_version)
+        body["metadata"].pop("resourceVersion")
+        await api.apply(SECRET, body, COMPONENT)
+        await api.replace_status(SECRET, body)
+        await api.delete(SECRET.ref(NS, "s"), again.meta.uid, "")
         await api.publish(COMPONENT, event(), 0)
         await api.publish(COMPONENT, event(), 1)
 
-    assert asked == [events.WRITE_DEADLINE] * 5
+    assert asked == [events.WRITE_DEADLINE] * 7
+
+
+async def test_a_view_is_read_live_in_its_form(api: LiveApi, server: Faults) -> None:
+    """A pass that must be sure reads what the view would hold, and nothing of other namespaces."""
+    secrets = server.shelves["", "v1", "secrets"]
+    for namespace, name in ((NS, "b"), (NS, "a"), ("other", "c")):
+        secrets.put(namespace, name, data=DATA)
+    found = await api.list_view(SECRETS, NS)
+
+    assert [(seen.meta.name, seen.body) for seen in found] == [("a", {}), ("b", {})]

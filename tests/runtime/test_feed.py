@@ -53,7 +53,8 @@ from roadstead.kube.refs import CONFIG_MAP, SECRET, Ref
 from roadstead.kube.views import View
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import Rest
-from roadstead.runtime.feed import DEAD_AFTER, DISCOVERY_PERIOD, PIECE, Feed, Feeds, freeze
+from roadstead.runtime.discovery import DISCOVERY_PERIOD
+from roadstead.runtime.feed import DEAD_AFTER, PIECE, Feed, Feeds, freeze
 from roadstead.runtime.wire import Page
 from shelves import Shelf
 

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 import aiohttp
 import pytest
 
-from parts import MAPS, NS, SECRETS, HandClock, Lines, engine
+from parts import MAPS, NS, SECRETS, HandClock, Lines, engine, owners_key
 from roadstead.decision import Bound
 from roadstead.engine.engine import Engine
 from roadstead.engine.store import State
@@ -14,6 +14,7 @@ from roadstead.errors import InputError
 from roadstead.kube.refs import HELM_RELEASE
 from roadstead.runtime.feed import DEAD_AFTER, Feeds
 from roadstead.runtime.health import (
+    Health,
     address_of,
     health_app,
     judged,
@@ -22,6 +23,7 @@ from roadstead.runtime.health import (
     readiness,
     serve,
 )
+from roadstead.wiring import Watch
 
 
 def parts() -> tuple[Engine, Feeds, HandClock]:
@@ -57,7 +59,7 @@ def test_readiness_names_what_is_missing(said: str, change: Callable[[Engine], o
     of, feeds, _ = parts()
     change(of)
 
-    assert said == readiness(of, feeds)["probe"]()
+    assert readiness(of, feeds)["probe"]() == (said, "")
 
 
 def hold(of: Engine, count: int) -> None:
@@ -69,10 +71,10 @@ def hold(of: Engine, count: int) -> None:
 
 def test_the_page_reads_like_the_api_servers() -> None:
     """A script that reads one reads the other."""
-    checks = {"ping": lambda: "", "anchors": lambda: "secrets forbidden"}
+    checks = {"ping": Health, "anchors": lambda: Health("secrets forbidden")}
 
-    assert judged({"ping": lambda: ""}, "healthz", verbose=False) == (True, "ok")
-    assert judged({"ping": lambda: ""}, "healthz", verbose=True) == (
+    assert judged({"ping": Health}, "healthz", verbose=False) == (True, "ok")
+    assert judged({"ping": Health}, "healthz", verbose=True) == (
         True,
         "[+]ping ok\nhealthz check passed\n",
     )
@@ -80,6 +82,40 @@ def test_the_page_reads_like_the_api_servers() -> None:
         False,
         "[+]ping ok\n[-]anchors failed: secrets forbidden\nreadyz check failed\n",
     )
+
+
+def spared() -> tuple[Engine, Feeds]:
+    """Give an engine that needs the Secrets and can do without the maps."""
+    watches = (Watch(SECRETS, owners_key), Watch(MAPS, owners_key, optional=True))
+    of = engine(watches=watches)
+    return of, Feeds(of, None, HandClock(), Lines().log, ring=lambda: None, jitter=lambda: 0.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("state", [State.ABSENT, State.FORBIDDEN])
+def test_an_optional_kind_that_is_away_is_named_and_fails_nothing(state: State) -> None:
+    """A capability that works is ready; what it works without is still said, also unasked."""
+    of, feeds = spared()
+    of.begin_list(SECRETS)
+    of.end_list(SECRETS, "5")
+    of.lost(MAPS, state)
+    checks = readiness(of, feeds)
+
+    assert checks["probe"]() == ("", f"maps {state}")
+    assert judged(checks, "readyz", verbose=False) == (
+        True,
+        f"[+]probe ok, without: maps {state}\nreadyz check passed\n",
+    )
+
+
+def test_an_optional_kind_that_nobody_has_looked_up_yet_is_waited_for() -> None:
+    """Nothing runs before it is known, so that the probe must not say that all is well."""
+    of, feeds = spared()
+    before = readiness(of, feeds)["probe"]()
+    of.begin_list(SECRETS)
+    of.end_list(SECRETS, "5")
+
+    assert before == ("secrets syncing; maps syncing", "")
+    assert readiness(of, feeds)["probe"]() == ("maps syncing", "")
 
 
 async def test_probes_are_served() -> None:

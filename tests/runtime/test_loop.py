@@ -295,6 +295,7 @@ async def test_writes_are_told_by_name_and_figure() -> None:
         sample = rig.metrics.registry.get_sample_value
 
         assert rig.lines.all("write failed")[0]["about"] == f"Secret/{NS}/made"
+        assert rig.lines.all("write failed")[0]["said"] == "denied by a policy"
         assert sample("roadstead_apply_total", applied) == 1
         assert sample("roadstead_findings", {"rule": "odd", "verdict": "refuse"}) == 1
         assert DATA["password"].encode() not in rig.told()

@@ -15,11 +15,12 @@ import aiohttp
 import pytest
 
 from faults import Faults, broken, refuse
-from parts import CANARY, CARRIED, DATA, MAPS, NS, SECRETS, Lines, controller, until
+from parts import CANARY, CARRIED, DATA, MAPS, NS, SECRETS, Lines, controller, owners_key, until
 from roadstead.decision import Cached, Decision, Event, Reader, Want
 from roadstead.errors import BugError, ClusterError, InputError
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import CONFIG_MAP, EVENT, LEASE, SECRET, Ref
+from roadstead.kube.refs import CONFIG_MAP, EVENT, HELM_RELEASE, LEASE, SECRET, Ref
+from roadstead.kube.views import View
 from roadstead.runtime import manager as manager_module
 from roadstead.runtime.access import ACCOUNT, Config, Material
 from roadstead.runtime.clock import LiveClock
@@ -31,6 +32,7 @@ OPTIONS = RunOptions(
     metrics="127.0.0.1:0", health="127.0.0.1:0", leader_elect=True, lease_namespace=NS
 )
 KEY = SECRET.ref(NS, "a")
+RELEASES = View("releases", HELM_RELEASE)
 
 
 @pytest.fixture(autouse=True)
@@ -231,6 +233,7 @@ async def test_a_read_only_run_writes_nothing_and_says_what_it_would() -> None:
         assert not [seen for seen in server.requests if seen.resource == "leases"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [broken(), refuse(500), refuse(401), refuse(403)])
 async def test_a_cluster_that_is_away_at_the_start_is_waited_for(answer: Any) -> None:
     """What can pass does not end a run; probes say what is missing meanwhile."""
@@ -266,6 +269,27 @@ async def test_an_absent_kind_is_told_and_holds_its_capability_only() -> None:
             assert running.lines.all("kind absent")[0]["needed_by"] == "other"
             assert (status, own) == (500, 200)
             assert "[-]other failed: maps absent" in page
+
+
+async def test_a_process_works_without_an_optional_kind_and_says_so() -> None:
+    """Ready, with what is missed named; the kind is taken in once it is served."""
+    watches = (Watch(SECRETS, owners_key), Watch(RELEASES, owners_key, optional=True))
+    async with serving() as server:
+        options = replace(OPTIONS, leader_elect=False)
+        async with started(server, options, controller(watches=watches)) as running:
+            running.manager.feeds.rest = _no_rest
+            await until(lambda: running.idle)
+            status, page = await running.page("health", "/readyz")
+            asked = [seen for seen in server.requests if seen.resource == HELM_RELEASE.plural]
+            server.serve(HELM_RELEASE).put(NS, "r")
+            await until(lambda: len(running.manager.engine.stores[RELEASES]))
+            after = await running.page("health", "/readyz")
+
+            assert status == 200
+            assert page == "[+]probe ok, without: releases absent\nreadyz check passed\n"
+            assert asked == []
+            assert len(running.lines.all("kind absent")) == 1
+            assert after == (200, "ok")
 
 
 async def test_a_part_that_ends_is_our_bug() -> None:

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from parts import CANARY, DATA, MAPS, NS, SECRETS, HandClock, engine, thing
-from roadstead.decision import Bound, Decision, Did, Drop, Finding, Outcome, Verdict, Want
+from roadstead.decision import Bound, Decision, Did, Drop, Finding, How, Outcome, Verdict, Want
 from roadstead.engine.passes import Passed
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
@@ -168,6 +168,41 @@ def test_writes_are_counted_by_what_was_meant_and_what_came(
 
     assert found["roadstead_apply_total", ("Secret", op, result)] == 1
     assert counted == ({note or op} if result == "ok" else set())
+
+
+@pytest.mark.parametrize(
+    ("did", "how", "op", "result"),
+    [
+        (Did.UPDATED, How.APPLY, "apply", "ok"),
+        (Did.FAILED, How.APPLY, "apply", "Forbidden"),
+        (Did.CREATED, How.MINT, "mint", "ok"),
+        (Did.UNCHANGED, How.MINT, "mint", "unchanged"),
+        (Did.SKIPPED, How.MINT, "mint", "skipped"),
+        (Did.UPDATED, How.STATUS, "status", "ok"),
+        (Did.FAILED, How.STATUS, "status", "Forbidden"),
+        (Did.CREATED, How.REPLACE, "create", "ok"),
+        (Did.UPDATED, How.RENEW, "update", "ok"),
+        (Did.SKIPPED, How.CREATE, "create", "skipped"),
+    ],
+)
+def test_each_way_to_write_is_counted_by_its_name(did: Did, how: How, op: str, result: str) -> None:
+    """An apply that fails is not a create that fails; what was skipped was not sent."""
+    made = figures("attachments")
+    outcome = Outcome(REF, did, reason="Forbidden" if did is Did.FAILED else "", how=how)
+    made.passed("attachments", KEY, Passed(Decision(), (outcome,)))
+
+    assert samples(made)["roadstead_apply_total", ("Secret", op, result)] == 1
+
+
+@pytest.mark.parametrize(
+    ("verb", "method"), [("apply", "PATCH"), ("update-status", "PUT"), ("update", "PUT")]
+)
+def test_requests_are_counted_by_method(verb: str, method: str) -> None:
+    """Others' dashboards know HTTP's words."""
+    made = figures()
+    made.observe(verb, 200, 0.1)
+
+    assert samples(made)["rest_client_requests_total", ("200", method)] == 1
 
 
 def test_only_anchors_have_the_anchors_figures() -> None:

@@ -155,6 +155,20 @@ def test_our_own_write_is_seen_before_the_watch_tells_of_it() -> None:
     assert [seen.meta.name for seen in store.list(OWNER, "new")] == ["a"]
 
 
+def test_our_own_write_is_a_change_once() -> None:
+    """Whoever else watches acts on it then: from the watch it is no news."""
+    store = Store(MAPS)
+    assert store.remember_own(thing("a", 4)) is None, "nothing is known yet"
+    fill(store, thing("a", 5))
+    change = store.remember_own(thing("a", 8))
+
+    assert change is not None
+    assert change.old is not None
+    assert change.new is not None
+    assert ["5", "8"] == [one.meta.resource_version for one in (change.old, change.new)]
+    assert store.remember_own(thing("a", 8)) is None
+
+
 def test_a_deletion_older_than_our_write_is_of_the_object_before_it() -> None:
     """Delete and create of one name: the late DELETED must not take the new one away."""
     store = Store(MAPS)

@@ -135,15 +135,27 @@ def test_who_waits_for_a_lock_is_told_why(tmp_path: Path) -> None:
 
 def test_an_unknown_neighbour_is_named_with_the_known_ones() -> None:
     """A misspelt neighbour is an error before anything is fetched."""
-    with pytest.raises(TestbedError, match=r"fluxx.*flux, gateway-api, cert-manager, cilium"):
+    with pytest.raises(TestbedError, match=r"fluxx.*flux, addresses, gateway-api"):
         crds.neighbours(["fluxx"])
 
 
 def test_the_neighbours_pins_are_complete() -> None:
-    """Each neighbour that is not generated has a version and a sum, so its text cannot change."""
+    """Each neighbour that is fetched as text has a version and a sum, so it cannot change."""
     pins = (building.sources("tools/crds") / "neighbours.toml").read_text()
+    fetched = set(crds.NAMES) - {crds.FLUX, crds.ADDRESSES}
 
-    assert all(f"[{name}]" in pins for name in crds.NAMES if name != crds.FLUX)
+    assert [] == sorted(name for name in fetched if f"[{name}]" not in pins)
+
+
+def test_the_address_controllers_kinds_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are published nowhere, so nothing is fetched for them."""
+    monkeypatch.setattr(crds, "run_go", pytest.fail)
+
+    assert [
+        "ipaddressclaims.local.sdn.cozystack.io",
+        "ipaddressclasses.local.sdn.cozystack.io",
+        "ipaddresses.local.sdn.cozystack.io",
+    ] == [one["metadata"]["name"] for one in crds.neighbours([crds.ADDRESSES])]
 
 
 def test_no_other_cluster_is_used_unless_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,11 +254,11 @@ def test_a_module_that_cannot_be_fetched_is_another_step(
 def test_flux_is_made_of_its_own_types(monkeypatch: pytest.MonkeyPatch) -> None:
     """HelmRelease is what its project's types say, and asking again reads a file."""
     monkeypatch.delenv("XDG_CACHE_HOME")  # this one takes a minute; share the user's
-    (flux,) = crds.neighbours()
+    (flux,) = crds.neighbours([crds.FLUX])
     again: list[str] = []
 
     assert "helmreleases.helm.toolkit.fluxcd.io" == flux["metadata"]["name"]
-    assert json.dumps(flux) == json.dumps(crds.neighbours(progress=again.append)[0])
+    assert json.dumps(flux) == json.dumps(crds.neighbours([crds.FLUX], again.append)[0])
     assert [] == again
 
 

@@ -8,6 +8,8 @@ from roadstead.cli.main import ALIASES, COMMANDS, load
 from roadstead.cli.options import application
 from roadstead.cli.out import Screen
 from roadstead.errors import InputError
+from roadstead.explain.ask import kinds
+from roadstead.explain.subjects import MEANINGS
 
 EXAMPLES = (
     "source <(roadstead completion bash)",
@@ -84,5 +86,11 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
 
 def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
-    words = {"manifests": ("crds", "rbac"), "completion": SHELLS}.get(name, ())
+    words = {
+        "manifests": ("crds", "rbac"),
+        "completion": SHELLS,
+        "docs": tuple(MEANINGS),
+        "why": tuple(f"{kind}/" for kind in kinds()),
+        "explain": tuple(f"{kind}/" for kind in kinds()),
+    }.get(name, ())
     return "".join(f" {word}" for word in words)

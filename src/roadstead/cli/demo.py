@@ -4,26 +4,23 @@ import asyncio
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from roadstead import __version__
 from roadstead.capabilities import CONTROLLERS
-from roadstead.capabilities.anchors import api
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
+from roadstead.cli.readings import Reading, read
 from roadstead.deploy.crds import crds
-from roadstead.deploy.rbac import ACCOUNT, HOME, rbac
+from roadstead.deploy.rbac import ACCOUNTS, HOME, rbac
 from roadstead.errors import ClusterError, TestbedError
-from roadstead.explain.cluster import Look
-from roadstead.explain.results import Result, Seen, came_to_nothing, results
-from roadstead.explain.rows import latest
-from roadstead.explain.trail import anchor_of
-from roadstead.kube.objects import Object
-from roadstead.kube.refs import SECRET, Ref
+from roadstead.explain import exposures
+from roadstead.explain.results import Result, came_to_nothing, results
+from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
@@ -32,25 +29,35 @@ from roadstead.runtime.logs import Pipe, open_log
 from roadstead.runtime.manager import Manager
 from roadstead.runtime.options import RunOptions
 from roadstead.settings import Settings
+from roadstead.sim.actors import acting, needed
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.testbed.build import build
 from roadstead.testbed.crds import install, neighbours
 from roadstead.testbed.server import ControlPlane
+from roadstead.wiring import Controller
 
 POLL = 0.4
 STILL = 3
 """Equal readings in a row after which nothing more is expected."""
 PATIENCE = 60.0
-_STYLES = {"published": "green", "rotated": "green", "withdrawn": "yellow", "waiting": "red"}
+LATER = "-later"
+DELETES = "delete-"
+"""A file of a later step whose name says so, behind its number, names what is deleted."""
+SETTINGS = Settings(cozy_proxy_contract_implemented=True)
+"""Nothing carries packets here, so every datapath may be asked for."""
+_STYLES = {
+    **dict.fromkeys(("published", "rotated", "attached", "kept", "moved", "took over"), "green"),
+    **dict.fromkeys(("withdrawn", "detached", "waits", "gone"), "yellow"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """The controllers at work."""
+    """Controllers at work: ours, each process under its own account, and the stand-ins."""
 
-    manager: Manager
-    ended: "asyncio.Task[int]"
+    managers: tuple[Manager, ...]
+    ended: tuple["asyncio.Task[int]", ...]
 
     @property
     def idle(self) -> bool:
@@ -58,28 +65,48 @@ class Running:
 
         Raises: KeyboardInterrupt when they were told to end.
         """
-        if self.ended.done():
-            self.ended.result()
-            raise KeyboardInterrupt
-        engine = self.manager.engine
+        for ended in self.ended:
+            if ended.done():
+                ended.result()
+                raise KeyboardInterrupt
         return all(
-            engine.ready(name) and not len(desk.queue) and not desk.queue.running()
-            for name, desk in engine.desks.items()
+            manager.engine.ready(name) and not len(desk.queue) and not desk.queue.running()
+            for manager in self.managers
+            for name, desk in manager.engine.desks.items()
         )
+
+    async def wait(self) -> int:
+        """Wait until one of them ends; give its exit code."""
+        done, _ = await asyncio.wait(self.ended, return_when=asyncio.FIRST_COMPLETED)
+        return max(ended.result() for ended in done)
 
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """One `up`. world: applied first. later: applied when that has settled; may not exist.
+    """One `up`. worlds: applied first; what comes later stands beside each in `NAME-later`.
 
     folder: for kubeconfig, kubectl and the log. keep: where objects are saved; empty for nowhere.
     """
 
-    world: Path
-    later: Path
+    worlds: tuple[Path, ...]
     folder: Path
     keep: str
     port: int
+
+    @property
+    def steps(self) -> tuple[tuple[Path, ...], ...]:
+        """Files that come later: those of one number together, one number after the other."""
+        found: dict[int, list[Path]] = {}
+        for world in self.worlds:
+            for file in sorted(world.with_name(f"{world.name}{LATER}").glob("*.y*ml")):
+                number = file.name.partition("-")[0]
+                found.setdefault(int(number) if number.isdecimal() else 0, []).append(file)
+        return tuple(tuple(found[number]) for number in sorted(found))
+
+
+def deletes(file: Path) -> bool:
+    """Tell whether a file of a later step names what goes."""
+    return file.name.partition("-")[2].startswith(DELETES)
 
 
 def play(demo: Demo, page: Screen, *, once: bool) -> int:
@@ -128,68 +155,85 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
     async with Client(credentials) as client:
         for body in rbac():
             await _put(client, _placed(body))
-        world = _read(demo.world)
+        # Two worlds may share a namespace: each is read by itself, and laid over the one before.
+        world = tuple(placed for path in demo.worlds for placed in _read(path))
         for placed in world:
             await _put(client, placed)
-        account = plane.login(ACCOUNT, HOME)
-        async with _running(account, demo.folder / "run.log") as running:
+        neighbours_acting = needed(placed.ref.kind for placed in world)
+        controllers = acting(neighbours_acting)
+        async with _running(plane, controllers, demo.folder / "run.log") as running:
             spaces = sorted({placed.ref.namespace for placed in world if placed.ref.namespace})
             first = await _settled(running, client, spaces)
             page.talk(
                 f"roadstead {__version__}  capabilities: {' '.join(CONTROLLERS)}"
+                f"    stand-ins: {', '.join(neighbours_acting) or 'none'}"
                 f"    log: {demo.folder / 'run.log'}"
             )
             code = 0
             if once:
-                last = await _later(demo, running, client, spaces, first)
-                found = results(first, last)
-                show(page, found)
-                code = 1 if came_to_nothing(found) else 0
+                code = show(page, [first, *await _later(demo, running, client, spaces)])
             else:
                 _point(page, demo, world)
-                code = await running.ended
+                code = await running.wait()
             if demo.keep:
                 await save(client, spaces, Path(demo.keep))
     return code
 
 
 @asynccontextmanager
-async def _running(kubeconfig: Path, log: Path) -> AsyncIterator[Running]:
-    """Run the controllers under their own account until the block ends, or an interrupt."""
+async def _running(
+    plane: ControlPlane, stand_ins: tuple[Controller, ...], log: Path
+) -> AsyncIterator[Running]:
+    """Run all controllers until the block ends, or an interrupt.
+
+    Ours run under their own accounts, the stand-ins as the administrator that nobody is here.
+    """
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    options = RunOptions(
-        kubeconfig=str(kubeconfig),
-        leader_elect=False,
-        metrics="0",
-        health="0",
-        log_format="json",
-        log_descriptor=descriptor,
-    )
     clock, pipe = LiveClock(), Pipe(descriptor)
     logger = open_log(pipe, level="info", form="json", wall=clock.wall)
-    config = find(str(kubeconfig), "", {})
-    controllers = tuple(CONTROLLERS.values())
-    manager = Manager(
-        options, controllers, config, log=logger, clock=clock, dropped=lambda: pipe.dropped
-    )
+
+    def manager(kubeconfig: Path, controllers: Iterable[Controller]) -> Manager:
+        options = RunOptions(
+            kubeconfig=str(kubeconfig),
+            settings=SETTINGS,
+            leader_elect=False,
+            metrics="0",
+            health="0",
+        )
+        config = find(str(kubeconfig), "", {})
+        return Manager(
+            options,
+            tuple(controllers),
+            config,
+            log=logger,
+            clock=clock,
+            dropped=lambda: pipe.dropped,
+        )
+
+    managers = [
+        manager(plane.login(one.name, HOME), (CONTROLLERS[name] for name in one.capabilities))
+        for one in ACCOUNTS
+    ]
+    if stand_ins:
+        managers.append(manager(plane.kubeconfig, stand_ins))
     try:
-        with manager.signals():
-            ended = asyncio.create_task(manager.run(), name="controllers")
+        with managers[0].signals():
+            ended = [asyncio.create_task(one.run(), name="controllers") for one in managers]
             try:
-                yield Running(manager, ended)
+                yield Running(tuple(managers), tuple(ended))
             finally:
-                manager.stop()
-                if not ended.done():
-                    await ended
+                for one in managers:
+                    one.stop()
+                await asyncio.gather(*ended, return_exceptions=True)
     finally:
         pipe.close()
         os.close(descriptor)
 
 
-def _read(folder: Path) -> tuple[Placed, ...]:
-    """The objects of a folder of the package, in the order of its files."""
+def _read(path: Path) -> tuple[Placed, ...]:
+    """The objects of a file or a folder, in the order of the files."""
     kinds = kinds_of(CONTROLLERS)
-    loaded = load([str(folder)], kinds, LiveClock().wall(), lambda: b"")
+    loaded = load([str(path)], kinds, LiveClock().wall(), lambda: b"")
     if loaded.problems:
         raise loaded.problems[0]
     return loaded.objects
@@ -214,21 +258,29 @@ async def _put(client: Client, placed: Placed | tuple[Ref, Mapping[str, Any]]) -
 
 
 async def _later(
-    demo: Demo, running: Running, client: Client, spaces: list[str], first: Mapping[Ref, Seen]
-) -> Mapping[Ref, Seen]:
-    """Apply what comes later, and read again."""
-    if not demo.later.is_dir():
-        return first
-    for placed in _read(demo.later):
-        await _put(client, placed)
-    return await _settled(running, client, spaces)
+    demo: Demo, running: Running, client: Client, spaces: Sequence[str]
+) -> list[Reading]:
+    """Do what comes later, step by step, and read again after each."""
+    readings = []
+    for files in demo.steps:
+        for file in files:
+            for placed in _read(file):
+                await (_drop(client, placed.ref) if deletes(file) else _put(client, placed))
+        readings.append(await _settled(running, client, spaces))
+    return readings
 
 
-async def _settled(running: Running, client: Client, spaces: list[str]) -> Mapping[Ref, Seen]:
+async def _drop(client: Client, ref: Ref) -> None:
+    """Delete an object that is there."""
+    seen = await client.get(ref)
+    if seen is not None:
+        await client.delete(ref, seen.meta.uid, "")
+
+
+async def _settled(running: Running, client: Client, spaces: Sequence[str]) -> Reading:
     """Read until the controllers are idle and the server shows the same several times over."""
     end = asyncio.get_running_loop().time() + PATIENCE
-    last: Mapping[Ref, Seen] = {}
-    still = 0
+    last, still = Reading({}, {}), 0
     while still < STILL and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(POLL)
         seen = await read(client, spaces)
@@ -240,68 +292,41 @@ async def _settled(running: Running, client: Client, spaces: list[str]) -> Mappi
     return last
 
 
-async def read(client: Client, spaces: list[str]) -> dict[Ref, Seen]:
-    """Read what the server holds of every application release of some namespaces."""
-    found: dict[Ref, Seen] = {}
-    for space in spaces:
-        look = Look(client, space, Settings(), LiveClock())
-        await look.fill()
-        events = await look.events()
-        for release in look.releases():
-            found[release.ref] = await _seen(look, release.ref, events)
-    return found
+def show(page: Screen, readings: Sequence[Reading]) -> int:
+    """Print what came of it, a table for each capability; gives the exit code."""
+    first, last = readings[0], readings[-1]
+    anchors = results(first.anchors, last.anchors)
+    attached = exposures.outcomes([reading.exposures for reading in readings])
+    tables = [
+        (name, found) for name, found in (("RELEASE", anchors), ("ATTACHMENT", attached)) if found
+    ]
+    for number, (name, found) in enumerate(tables):
+        if number:
+            page.line()
+        _table(page, name, found)
+    return 1 if came_to_nothing(anchors) or exposures.failed(attached) else 0
 
 
-async def _seen(look: Look, key: Ref, events: tuple[Object, ...]) -> Seen:
-    passed = await look.judge(key)
-    anchor = await look.api.get(anchor_of(key))
-    # What a decision would be woken by is what events of this release can be about.
-    refs = {key, anchor_of(key), *passed.decision.wakes}
-    source = await _source(look, key, anchor, passed.decision.wakes)
-    return Seen(key, anchor, source, *latest(events, refs))
-
-
-async def _source(
-    look: Look, key: Ref, anchor: Object | None, wakes: tuple[Ref, ...]
-) -> Object | None:
-    """The Secret that the anchor names, or one that speaks of the release."""
-    named = anchor.annotations.get(api.SOURCE, "") if anchor is not None else ""
-    space, _, name = named.partition("/")
-    if space == key.namespace and name:
-        return await look.api.get(SECRET.ref(space, name))
-    for ref in wakes:
-        return await look.api.get(ref)
-    for seen in await look.api.list_metadata(SECRET, key.namespace, api.PUBLISH):
-        if seen.labels.get(api.PUBLISH_RELEASE) == key.name:
-            return seen
-    return None
-
-
-def show(page: Screen, found: tuple[Result, ...]) -> None:
-    """Print the result table."""
+def _table(page: Screen, name: str, found: Iterable[Result]) -> None:
     rows = [
-        (
-            one.release.key,
-            Cell(one.word, _STYLES.get(one.word, "red")),
-            one.reason,
-            one.what,
-        )
+        (one.about.key, Cell(one.word, _STYLES.get(one.word, "red")), one.reason, one.what)
         for one in found
     ]
-    page.table(("RELEASE", "RESULT", "REASON", "READ FROM THE API SERVER"), rows)
+    page.table((name, "RESULT", "REASON", "READ FROM THE API SERVER"), rows)
 
 
 def _point(page: Screen, demo: Demo, world: tuple[Placed, ...]) -> None:
-    """Say where to look."""
-    kubeconfig = demo.folder / "kubeconfig"
-    name = next((one.ref for one in world if one.ref.kind.kind == "HelmRelease"), None)
-    page.talk(f"try:  {demo.folder / 'bin' / 'kubectl'} get secret,event -A")
+    """Say where to look, and what comes later."""
+    kubeconfig, kubectl = demo.folder / "kubeconfig", demo.folder / "bin" / "kubectl"
+    page.talk(f"try:  {kubectl} get secret,event -A")
     page.talk(f"      roadstead status -A --kubeconfig {kubeconfig}")
+    kinds = {one.ref.kind.kind: one.ref for one in reversed(world)}
+    name = kinds.get("EndpointAttachment") or kinds.get("HelmRelease")
     if name is not None:
-        why = f"roadstead why helmrelease/{name.name} -n {name.namespace}"
+        why = f"roadstead why {name.kind.kind.lower()}/{name.name} -n {name.namespace}"
         page.talk(f"      {why} --kubeconfig {kubeconfig}")
-    with suppress(ValueError):
-        if demo.later.is_dir():
-            later = os.path.relpath(demo.later)
-            page.talk(f"      {demo.folder / 'bin' / 'kubectl'} apply -f {later}")
+    for files in demo.steps:
+        for file in files:
+            verb = "delete" if deletes(file) else "apply"
+            page.talk(f"      {kubectl} {verb} -f {os.path.relpath(file)}")
     page.talk("^C    stops it and removes the server; its log stays")

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
-from roadstead.capabilities.anchors.api import REASONS, Reason
 from roadstead.cli.options import Color, NoColor, Output, application, chosen, screen
 from roadstead.cli.out import Cell, as_json, as_yaml
 from roadstead.errors import InputError
+from roadstead.explain.subjects import REASONS
+from roadstead.kube.reasons import Reason
 
 EXAMPLES = ("roadstead docs CACertPrivateKeyRefused", "roadstead docs")
 app = application()
@@ -27,40 +28,45 @@ def docs(
     """
     form = chosen(output, ("table", "json", "yaml"))
     page = screen(color, no_color)
-    found = (find(reason),) if reason else REASONS
-    facts = {"reasons": [facts_of(one) for one in found]}
+    found = find(reason) if reason else REASONS
+    facts = {"reasons": [facts_of(*one) for one in found]}
     if form == "json":
         page.write(as_json("Reasons", facts))
     elif form == "yaml":
         page.write(as_yaml("Reasons", facts))
     elif reason:
-        page.line(page.paint(found[0].name, "bold"))
-        page.columns(_lines(found[0]), indent="  ")
+        for number, (capability, one) in enumerate(found):
+            if number:
+                page.line()
+            page.line(page.paint(one.name, "bold"))
+            page.columns(_lines(capability, one), indent="  ")
     else:
-        rows = [(Cell(one.name), one.state, one.meaning) for one in found]
-        page.table(("REASON", "STATE", "MEANING"), rows)
+        rows = [(Cell(one.name), name, one.state or "-", one.meaning) for name, one in found]
+        page.table(("REASON", "CAPABILITY", "STATE", "MEANING"), rows)
     return 0
 
 
-def find(name: str) -> Reason:
-    """The reason of a name, whatever its letter case.
+def find(name: str) -> tuple[tuple[str, Reason], ...]:
+    """The reasons of a name, whatever its letter case, each with its capability.
 
     Raises: InputError with the nearest there is.
     """
-    for reason in REASONS:
-        if reason.name.lower() == name.lower():
-            return reason
-    near = get_close_matches(name, [reason.name for reason in REASONS], n=1, cutoff=0.4)
+    found = tuple(one for one in REASONS if one[1].name.lower() == name.lower())
+    if found:
+        return found
+    names = list(dict.fromkeys(reason.name for _, reason in REASONS))
+    near = get_close_matches(name, names, n=1, cutoff=0.4)
     raise InputError(
         f"there is no reason `{name}`",
         hint=f"did you mean `{near[0]}`?" if near else "roadstead docs lists all of them",
     )
 
 
-def facts_of(reason: Reason) -> dict[str, str | None]:
+def facts_of(capability: str, reason: Reason) -> dict[str, str | None]:
     """A reason as machine formats show it."""
     return {
         "name": reason.name,
+        "capability": capability,
         "state": reason.state,
         "eventOn": reason.about or None,
         "meaning": reason.meaning,
@@ -69,12 +75,12 @@ def facts_of(reason: Reason) -> dict[str, str | None]:
     }
 
 
-def _lines(reason: Reason) -> list[tuple[str, str]]:
-    on = f"a Warning on the {reason.about}" if reason.about else "none"
+def _lines(capability: str, reason: Reason) -> list[tuple[str, str]]:
     return [
         ("meaning", reason.meaning),
         ("cause", reason.cause),
         ("remedy", reason.remedy),
-        ("state", reason.state),
-        ("event", on),
+        ("of", capability),
+        ("state", reason.state or "none"),
+        ("event", f"on the {reason.about}" if reason.about else "none"),
     ]

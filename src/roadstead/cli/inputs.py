@@ -27,13 +27,14 @@ class Given:
     """What flags and the settings file say together; a flag wins.
 
     only: controllers that run; empty for all. now: the time an offline world begins at.
+    stand_ins: neighbours that act; None for those that have something to do.
     rest: what concerns the process alone, by its camelCase name.
     """
 
     settings: Settings
     now: datetime
     only: tuple[str, ...] = ()
-    stand_ins: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] | None = None
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -102,9 +103,17 @@ def given(
         settings,
         _now(own.get("now", start or None), settings_file),
         tuple(own.get("capabilities") or ()),
-        tuple(own.get("standIns") or ()),
+        _stand_ins(own, start),
         rest,
     )
+
+
+def _stand_ins(own: Mapping[str, Any], start: str) -> tuple[str, ...] | None:
+    """The neighbours that act; in a case none unless it names them. Source: cases.md."""
+    if "standIns" not in own:
+        return () if start else None
+    stated = own["standIns"] or ()
+    return (stated,) if isinstance(stated, str) else tuple(stated)
 
 
 def ca_sources(path: str) -> Any:

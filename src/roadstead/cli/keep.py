@@ -6,24 +6,27 @@ from pathlib import Path
 from typing import Any
 
 from roadstead.capabilities.anchors.api import DEFINITION
+from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
 from roadstead.errors import InputError
 from roadstead.kube.documents import dump
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind
+from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SECRET, SERVICE, Kind
 from roadstead.runtime.client import Client
 
+EVERYWHERE = (DEFINITION, CLASS, ADDRESS)
+IN_NAMESPACES = (HELM_RELEASE, SECRET, SERVICE, ENDPOINT_SLICE, CLAIM, ATTACHMENT)
 _DROPPED = ("managedFields", "resourceVersion", "generation", "selfLink")
 
 
 async def save(client: Client, spaces: Sequence[str], folder: Path) -> None:
-    """Write definitions, and releases and Secrets of some namespaces, one file a namespace.
+    """Write what decisions read: of the cluster, and of some namespaces, one file each.
 
     The files hold the Secrets' values, so only their owner may read them.
     Raises: InputError when a file cannot be written.
     """
-    await _write(client, folder / "platform.yaml", [(DEFINITION, "")])
+    await _write(client, folder / "platform.yaml", [(kind, "") for kind in EVERYWHERE])
     for space in spaces:
-        await _write(client, folder / f"{space}.yaml", [(HELM_RELEASE, space), (SECRET, space)])
+        await _write(client, folder / f"{space}.yaml", [(kind, space) for kind in IN_NAMESPACES])
 
 
 async def _write(client: Client, file: Path, wanted: Sequence[tuple[Kind, str]]) -> None:

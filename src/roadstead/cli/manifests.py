@@ -1,47 +1,56 @@
-"""`roadstead manifests crds|rbac`: what is installed, printed or written to a folder."""
+"""`roadstead manifests crds|rbac|tenant-roles`: what is installed, printed or put in a folder."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from roadstead.cli.options import Out, Output, Quiet, application, chosen
 from roadstead.cli.out import Screen, as_json
 from roadstead.deploy.crds import crds
-from roadstead.deploy.rbac import HOME, rbac
+from roadstead.deploy.rbac import ACCOUNTS, HOME, Account, rbac
+from roadstead.deploy.tenants import NOTE, tenant_roles
 from roadstead.errors import InputError
 from roadstead.kube.documents import dump
 from roadstead.kube.names import is_label
 
 EXAMPLES = (
     "roadstead manifests rbac | kubectl apply -f -",
+    "roadstead manifests rbac --account roadstead-attachments",
     "roadstead manifests crds --out deploy/",
 )
 app = application()
-WHAT = ("crds", "rbac")
+WHAT = ("crds", "rbac", "tenant-roles")
 
 
 @app.command()
 def manifests(
-    what: Annotated[str, typer.Argument(metavar="crds|rbac", help="What to print.")],
+    what: Annotated[str, typer.Argument(metavar="|".join(WHAT), help="What to print.")],
+    *,
     out: Out = "",
     output: Output = "",
     home: Annotated[
-        str, typer.Option("--namespace", "-n", help="The namespace of the account.")
+        str, typer.Option("--namespace", "-n", help="The namespace of the accounts.")
     ] = HOME,
+    account: Annotated[
+        str, typer.Option("--account", metavar="NAME", help="Of `rbac` this account alone.")
+    ] = "",
     quiet: Quiet = False,
 ) -> int:
-    """Print the CustomResourceDefinitions, or the account with its permissions.
+    """Print the CustomResourceDefinitions, our accounts, or the rules for tenants.
 
     The ApplicationDefinition CRD is for development clusters; never apply it over the
-    platform's own. Formats: yaml, json.
+    platform's own. The rules for tenants are to be merged into the platform's roles; never
+    apply them over those. Formats: yaml, json.
     """
     form = chosen(output, ("yaml", "json"))
     if what not in WHAT:
         raise InputError(f"there are no manifests `{what}`", hint=f"use {' or '.join(WHAT)}")
     if not is_label(home):
         raise InputError(f"`{home}` is no name of a namespace")
-    files = files_of(what, home)
+    accounts = _accounts(account)
+    files = files_of(what, home, accounts)
     page = Screen.here("never", quiet=quiet)
     if out:
         for name, text in files.items():
@@ -49,18 +58,39 @@ def manifests(
             page.talk(f"wrote {Path(out) / name}")
         return 0
     if form == "json":
-        items = list(crds().values()) if what == "crds" else list(rbac(home))
+        items = _documents(what, home, accounts)
         page.write(as_json("List", {"items": items}).replace("cli.roadstead/v1", "v1", 1))
         return 0
     page.write("---\n".join(files.values()))
     return 0
 
 
-def files_of(what: str, home: str = HOME) -> dict[str, str]:
+def _accounts(name: str) -> tuple[Account, ...]:
+    """The account of a name, or all.
+
+    Raises: InputError.
+    """
+    found = tuple(one for one in ACCOUNTS if name in {"", one.name})
+    if not found:
+        known = ", ".join(one.name for one in ACCOUNTS)
+        raise InputError(f"there is no account `{name}`", hint=f"known: {known}")
+    return found
+
+
+def _documents(what: str, home: str, accounts: Sequence[Account]) -> list[dict[str, Any]]:
+    if what == "crds":
+        return list(crds().values())
+    return list(rbac(home, accounts) if what == "rbac" else tenant_roles())
+
+
+def files_of(what: str, home: str = HOME, accounts: Sequence[Account] = ACCOUNTS) -> dict[str, str]:
     """The generated files, by their name below `deploy/`."""
-    if what == "rbac":
-        return {"rbac.yaml": dump(rbac(home))}
-    return {f"crds/{name}": dump([body]) for name, body in crds().items()}
+    if what == "crds":
+        return {f"crds/{name}": dump([body]) for name, body in crds().items()}
+    text = dump(_documents(what, home, accounts))
+    return (
+        {"rbac/accounts.yaml": text} if what == "rbac" else {"rbac/tenant-roles.yaml": NOTE + text}
+    )
 
 
 def generated() -> dict[str, str]:

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from roadstead.capabilities.anchors.api import BY_NAME
 from roadstead.cli import inputs, planned
 from roadstead.cli.options import (
     Allowed,
@@ -26,10 +25,11 @@ from roadstead.cli.options import (
 )
 from roadstead.cli.out import as_json, as_yaml, tell
 from roadstead.errors import InputError
-from roadstead.explain.changes import Change, changes, passes_of
+from roadstead.explain.changes import GONE, Change, changes, passes_of
+from roadstead.explain.subjects import MEANINGS
 from roadstead.explain.verdicts import REFUSED, WARNED, verdicts
 from roadstead.explain.world import Played, play
-from roadstead.sim.flags import STAND_INS
+from roadstead.sim.actors import STAND_INS
 from roadstead.sim.settle import DoesNotSettleError
 
 EXAMPLES = (
@@ -66,7 +66,9 @@ Observed = Annotated[
 StandIns = Annotated[
     str,
     typer.Option(
-        "--stand-ins", metavar="NAMES", help="Neighbours that act; `none` leaves them silent."
+        "--stand-ins",
+        metavar="NAMES",
+        help="Neighbours that act; else all with something to do. `none` leaves them silent.",
     ),
 ]
 Steps = Annotated[bool, typer.Option("--steps", help="Print every pass.")]
@@ -107,24 +109,28 @@ def plan(
     accepted = _accepted(allow or ())
     files, settings, start = inputs.as_case(files, settings)
     told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
-    acting = _acting(stand_ins)
     try:
         played = play(
-            files, told.settings, told.now, inputs.stdin, observed=observed or (), only=told.only
+            files,
+            told.settings,
+            told.now,
+            inputs.stdin,
+            observed=observed or (),
+            only=told.only,
+            stand_ins=_acting(stand_ins) if stand_ins else told.stand_ins,
         )
     except DoesNotSettleError as error:
         return _endless(error)
     rows = _rows(played, against, kubeconfig, context, namespace)
     found = tuple(one for one in verdicts(played, accepted) if namespace in {"", one.key.namespace})
-    result = planned.Planned(played, rows, found, acting, passes_of(played) if steps else ())
+    result = planned.Planned(played, rows, found, passes_of(played) if steps else ())
     if form in {"json", "yaml"}:
         write = as_json if form == "json" else as_yaml
         page.write(write("Plan", planned.facts(result)))
     elif form == "table":
         planned.show(page, result)
     else:
-        meanings = {name: reason.meaning for name, reason in BY_NAME.items()}
-        page.write(planned.report(form, result, meanings))
+        page.write(planned.report(form, result, MEANINGS))
     refused = any(one.how in levels and not one.allowed for one in found)
     return 1 if refused or (exit_code and rows) else 0
 
@@ -145,7 +151,7 @@ def _accepted(allow: Sequence[str]) -> list[tuple[str, str]]:
             raise InputError(
                 f"`--allow {one}` names no object", hint="write it as REASON=namespace/name"
             )
-        if reason not in BY_NAME:
+        if reason not in MEANINGS:
             raise InputError(
                 f"`--allow {one}` names no reason", hint="roadstead docs lists the reasons"
             )
@@ -154,8 +160,8 @@ def _accepted(allow: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _acting(stand_ins: str) -> tuple[str, ...]:
-    """Read `--stand-ins`; the trust anchors have none."""
-    names = [name for name in stand_ins.split(",") if name and name != "none"]
+    """Read `--stand-ins`."""
+    names = sorted({name for name in stand_ins.split(",") if name and name != "none"})
     for name in names:
         if name not in STAND_INS:
             known = ", ".join(["none", *STAND_INS])
@@ -167,7 +173,9 @@ def _rows(
     played: Played, against: str, kubeconfig: str, context: str, namespace: str
 ) -> tuple[Change, ...]:
     if not against:
-        rows = changes(played)
+        imagined = played.imagined  # what a stand-in does; what goes because of ours is not
+        every = changes(played)
+        rows = tuple(row for row in every if row.sign == GONE or row.ref not in imagined)
     elif against == CLUSTER:
         from roadstead.cli.session import baseline  # noqa: PLC0415 - slow to load
 

@@ -17,6 +17,8 @@ from roadstead.sim.load import load
 
 _STYLES = {CREATED: "green", CHANGED: "yellow", GONE: "red"}
 _TITLES = ((REFUSED, "Refused"), (WARNED, "Warned"), (WAITING, "Waiting"))
+MINTED_CHARACTERS = 5
+"""What a generated name ends in."""
 _LEVELS = {REFUSED: "error", WARNED: "warning"}
 
 
@@ -27,7 +29,6 @@ class Planned:
     played: Played
     rows: tuple[Change, ...]
     found: tuple[Verdicted, ...]
-    stand_ins: tuple[str, ...]
     passes: tuple[Pass, ...]
 
     @property
@@ -38,6 +39,12 @@ class Planned:
             key = (step.controller, step.key)
             per_key[key] = per_key.get(key, 0) + 1
         return max(per_key.values(), default=0)
+
+    def starred(self, text: str) -> str:
+        """A text with the end of each minted name left open: it depends on a uid to come."""
+        for ref in self.played.world.minted:
+            text = text.replace(ref.name, f"{ref.name[:-MINTED_CHARACTERS]}*")
+        return text
 
 
 def baseline_of(path: str, played: Played) -> dict[Ref, Object]:
@@ -55,16 +62,16 @@ def show(page: Screen, plan: Planned) -> None:
     """Print a plan for people."""
     played = plan.played
     objects, files = len(played.placed), played.files
-    acting = ", ".join(plan.stand_ins) or "none"
+    acting = ", ".join(played.stand_ins) or "none"
     page.line(
         f"World: {_many(objects, 'object')} from {_many(files, 'file')}. Stand-ins: {acting}."
     )
     if plan.rows:
         page.line()
         headers = ("", "KIND", "NAMESPACE/NAME", "BY", "PASS", "")
-        page.table(headers, [_cells(row) for row in plan.rows], indent="  ")
+        page.table(headers, [_cells(row, plan) for row in plan.rows], indent="  ")
     for how, title in _TITLES:
-        _section(page, title, [one for one in plan.found if one.how == how])
+        _section(page, title, plan, [one for one in plan.found if one.how == how])
     if plan.passes:
         page.line()
         page.table(
@@ -74,7 +81,7 @@ def show(page: Screen, plan: Planned) -> None:
                     str(one.number),
                     one.controller,
                     one.key.path,
-                    ", ".join(str(write) for write in one.writes) or "nothing",
+                    plan.starred(", ".join(str(write) for write in one.writes)) or "nothing",
                     one.reason,
                 )
                 for one in plan.passes
@@ -104,12 +111,12 @@ def _many(count: int, noun: str) -> str:
     return f"{count} {noun if count == 1 else plural}"
 
 
-def _cells(row: Change) -> tuple[str | Cell, ...]:
-    sign = Cell(row.sign, _STYLES[row.sign])
-    return (sign, row.ref.kind.kind, row.ref.key, row.by, row.when, row.note)
+def _cells(row: Change, plan: Planned) -> tuple[str | Cell, ...]:
+    sign, name = Cell(row.sign, _STYLES[row.sign]), plan.starred(row.ref.key)
+    return (sign, row.ref.kind.kind, name, row.by, row.when, plan.starred(row.note))
 
 
-def _section(page: Screen, title: str, found: list[Verdicted]) -> None:
+def _section(page: Screen, title: str, plan: Planned, found: list[Verdicted]) -> None:
     if not found:
         return
     page.line()
@@ -117,17 +124,21 @@ def _section(page: Screen, title: str, found: list[Verdicted]) -> None:
     style = {"Refused": "red", "Warned": "yellow"}.get(title, "dim")
     widths = [
         max(len(text) for text in column)
-        for column in zip(*((_line_of(one), one.about.path) for one in found), strict=True)
+        for column in zip(
+            *((_line_of(one), plan.starred(one.about.path)) for one in found), strict=True
+        )
     ]
     for one in found:
         reason = f"{one.reason} (allowed)" if one.allowed else one.reason
         page.columns(
-            [(_line_of(one), one.about.path, Cell(reason, style))], indent="  ", least=widths
+            [(_line_of(one), plan.starred(one.about.path), Cell(reason, style))],
+            indent="  ",
+            least=widths,
         )
-        page.sentence(one.message, indent="    ")
+        page.sentence(plan.starred(one.message), indent="    ")
         if one.hint:
-            word = "hint: " if one.trail.next else ""
-            page.line(f"    {word}{one.hint}")
+            word = "hint: " if one.trail.refused else ""
+            page.line(f"    {word}{plan.starred(one.hint)}")
 
 
 def _line_of(one: Verdicted) -> str:
@@ -143,7 +154,7 @@ def facts(plan: Planned) -> dict[str, Any]:
         "world": {
             "objects": len(plan.played.placed),
             "files": plan.played.files,
-            "standIns": list(plan.stand_ins),
+            "standIns": list(plan.played.stand_ins),
         },
         "changes": [_change(row) for row in plan.rows],
         "findings": [_finding(one) for one in plan.found],
@@ -169,6 +180,7 @@ def _change(row: Change) -> dict[str, Any]:
     return {
         "action": words[row.sign],
         "object": name_of(row.ref),
+        "generateName": row.minted or None,
         "by": row.by,
         "passes": list(row.passes) if row.passes else [],
         "note": row.note,

@@ -1,7 +1,8 @@
 """The reference of commands and of reasons, written from the code that they describe."""
 
-from roadstead.capabilities.anchors.api import REASONS, Reason
 from roadstead.cli.main import ALIASES, COMMANDS, help_of, load, overview
+from roadstead.explain.subjects import REASONS
+from roadstead.kube.reasons import Reason
 
 MARK = "<!-- Written by `make manifests`; edit the code instead. -->"
 
@@ -28,33 +29,38 @@ def _block(text: str) -> list[str]:
 
 
 def reasons() -> str:
-    """The page of all reasons, in the order of the table in `api.py`."""
+    """The page of all reasons, in the order of the tables in `api`, capability by capability."""
     parts = [
         MARK,
         "",
         "# Reasons",
         "",
-        "The words of findings, events and tables. `roadstead docs REASON` prints one of them;",
-        "`roadstead why` says which holds for an object, and what to do about it there.",
+        "The words of findings, conditions, events and tables.",
+        "`roadstead docs REASON` prints one of them; `roadstead why` says which holds for an",
+        "object, and what to do about it there.",
+        "The state of an attachment's reason is the condition that carries it.",
         "",
-        "| Reason | State | Event on |",
-        "| --- | --- | --- |",
-        *(
-            f"| [{one.name}](#{one.name.lower()}) | {one.state} | {one.about or 'no event'} |"
-            for one in REASONS
-        ),
+        "| Reason | Capability | State | Event on |",
+        "| --- | --- | --- | --- |",
+        *(_row(capability, one) for capability, one in REASONS),
         "",
     ]
-    for one in REASONS:
-        parts += _section(one)
+    for name in dict.fromkeys(one.name for _, one in REASONS):
+        parts += [f"## {name}", ""]
+        same = [pair for pair in REASONS if pair[1].name == name]
+        for capability, one in same:
+            parts += _section(one, f"**{capability}.** " if len(same) > 1 else "")
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _section(reason: Reason) -> list[str]:
+def _row(capability: str, one: Reason) -> str:
+    link = f"[{one.name}](#{one.name.lower()})"
+    return f"| {link} | {capability} | {one.state or 'none'} | {one.about or 'no event'} |"
+
+
+def _section(reason: Reason, opening: str) -> list[str]:
     return [
-        f"## {reason.name}",
-        "",
-        reason.meaning,
+        f"{opening}{reason.meaning}",
         "",
         f"- **Cause.** {reason.cause}",
         f"- **Remedy.** {reason.remedy}",

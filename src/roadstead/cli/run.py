@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -19,10 +20,13 @@ from roadstead.cli.options import (
 from roadstead.errors import InputError
 from roadstead.runtime.manager import run as run_manager
 from roadstead.runtime.options import RunOptions
+from roadstead.settings import Settings
+from roadstead.sim.flags import names_of
 
 EXAMPLES = (
     "roadstead run --read-only",
-    "roadstead run --ca-sources-file ca-sources.yaml --leader-elect",
+    "roadstead run --only anchors --ca-sources-file ca-sources.yaml --leader-elect",
+    "roadstead run --only attachments --attachment-tenant-classes public,internal",
 )
 app = application()
 
@@ -31,6 +35,35 @@ Only = Annotated[
 ]
 ReadOnly = Annotated[
     bool, typer.Option("--read-only", help="Decide and report, write nothing: a rehearsal.")
+]
+CozyProxy = Annotated[
+    bool | None,
+    typer.Option(
+        "--cozy-proxy-contract-implemented/--no-cozy-proxy-contract-implemented",
+        help="The platform runs cozy-proxy, so that attachments with a method are served.",
+    ),
+]
+NodePorts = Annotated[
+    bool | None,
+    typer.Option(
+        "--endpoint-attachment-allocate-node-ports/--no-endpoint-attachment-allocate-node-ports",
+        help="Give the Services of attachments node ports.",
+    ),
+]
+TenantClasses = Annotated[
+    str | None,
+    typer.Option(
+        "--attachment-tenant-classes",
+        metavar="CLASS[,CLASS...]",
+        help="The address classes tenants may have claims minted from; empty for all.",
+    ),
+]
+Kstatus = Annotated[
+    bool | None,
+    typer.Option(
+        "--kstatus-conditions/--no-kstatus-conditions",
+        help="Write Reconciling and Stalled beside Ready. On unless switched off.",
+    ),
 ]
 Metrics = Annotated[
     str | None,
@@ -84,6 +117,10 @@ def run(
     read_only: ReadOnly = False,
     ca_sources_file: SourcesFile = "",
     allow_withdrawals: Allowed = None,
+    cozy_proxy_contract_implemented: CozyProxy = None,
+    endpoint_attachment_allocate_node_ports: NodePorts = None,
+    attachment_tenant_classes: TenantClasses = None,
+    kstatus_conditions: Kstatus = None,
     settings: SettingsFile = "",
     context: Context = "",
     kubeconfig: Kubeconfig = "",
@@ -115,15 +152,37 @@ def run(
         "only": only.split(",") if only else None,
     }
     stated = {name: value for name, value in flags.items() if value is not None}
-    process = options_of({**told.rest, **stated}, settings)
+    decides = laid_over(
+        told.settings,
+        cozy_proxy_contract_implemented=cozy_proxy_contract_implemented,
+        endpoint_attachment_allocate_node_ports=endpoint_attachment_allocate_node_ports,
+        attachment_tenant_classes=attachment_tenant_classes,
+        kstatus_conditions=kstatus_conditions,
+    )
     options = RunOptions(
         kubeconfig=kubeconfig,
         context=context,
         environ=dict(os.environ),
-        settings=told.settings,
-        **process,
+        settings=decides,
+        **options_of({**told.rest, **stated}, settings),
     )
     return asyncio.run(run_manager(options))
+
+
+def laid_over(settings: Settings, **flags: bool | str | None) -> Settings:
+    """Settings with the flags that were given in place of what the file says.
+
+    flags: by the name of their field; None for one that was not given, text for a list.
+    Raises: InputError.
+    """
+    stated: dict[str, Any] = {
+        name: frozenset(names_of(f"--{name.replace('_', '-')}", flag))
+        if isinstance(flag, str)
+        else flag
+        for name, flag in flags.items()
+        if flag is not None
+    }
+    return replace(settings, **stated)
 
 
 _FIELDS: dict[str, tuple[str, Any]] = {

@@ -2,13 +2,16 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.anchors import api
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.cluster import Look
+from roadstead.explain.counterparts import is_counterpart, is_minted
+from roadstead.explain.subject import Subject
+from roadstead.explain.subjects import SUBJECTS
 from roadstead.explain.world import Played
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import EVENT, LEASE, SECRET, Ref
@@ -44,11 +47,11 @@ def namespace_of(kubeconfig: str, context: str) -> str:
     return find(kubeconfig, context, os.environ).namespace
 
 
-async def look(client: Client, namespace: str, settings: Settings) -> Look:
-    """List what decisions need. namespace: empty for all."""
-    seen = Look(client, namespace, settings, LiveClock())
-    await seen.fill()
-    return seen
+def look(
+    client: Client, namespace: str, settings: Settings, subjects: Sequence[Subject] = SUBJECTS
+) -> Look:
+    """Look at a cluster, or at one namespace of it; nothing is read yet."""
+    return Look(client, namespace, settings, LiveClock(), subjects)
 
 
 def baseline(played: Played, kubeconfig: str, context: str) -> dict[Ref, Object]:
@@ -57,9 +60,11 @@ def baseline(played: Played, kubeconfig: str, context: str) -> dict[Ref, Object]
     Raises: InputError for a kind nobody declares: its path would be a guess.
     """
     known = kinds_of(CONTROLLERS)
+    # What a stand-in has made up is looked for nowhere: the caller may not be allowed to.
+    imagined = played.imagined - {one.ref for one in played.placed}
     refs: list[Ref] = []
     for seen in played.world.store.all():
-        if seen.kind in {EVENT, LEASE}:
+        if seen.kind in {EVENT, LEASE} or seen.ref in imagined:
             continue
         if known.find(seen.kind.api_version, seen.kind.kind) is None:
             raise InputError(
@@ -68,14 +73,16 @@ def baseline(played: Played, kubeconfig: str, context: str) -> dict[Ref, Object]
                 hint="leave it out, or compare with --against DIR",
             )
         refs.append(seen.ref)
-    return ask(kubeconfig, context, lambda client: _live(client, refs))
+    minted = [seen for seen in played.world.store.all() if seen.ref in refs and is_minted(seen)]
+    return ask(kubeconfig, context, lambda client: _live(client, refs, minted))
 
 
-async def _live(client: Client, refs: list[Ref]) -> dict[Ref, Object]:
+async def _live(client: Client, refs: list[Ref], minted: Sequence[Object]) -> dict[Ref, Object]:
     found: dict[Ref, Object] = {}
     for namespace in sorted({ref.namespace for ref in refs if ref.namespace}):
         anchors = await client.list_metadata(SECRET, namespace, f"{api.COPY}=true")
         refs = [*refs, *(anchor.ref for anchor in anchors)]
+    refs = [*refs, *await _minted(client, minted)]
     for ref in dict.fromkeys(refs):
         try:
             live = await client.get(ref)
@@ -85,4 +92,19 @@ async def _live(client: Client, refs: list[Ref]) -> dict[Ref, Object]:
             raise
         if live is not None:
             found[ref] = live
+    return found
+
+
+async def _minted(client: Client, minted: Sequence[Object]) -> list[Ref]:
+    """What the same owners have had made in the cluster, under names of its own."""
+    found = []
+    for kind, namespace in sorted({(seen.kind, seen.meta.namespace) for seen in minted}):
+        try:
+            there = await client.list_metadata(kind, namespace)
+        except ClusterError as error:
+            if error.not_found:
+                continue
+            raise
+        wanted = [seen for seen in minted if (seen.kind, seen.meta.namespace) == (kind, namespace)]
+        found += [one.ref for one in there if any(is_counterpart(one, seen) for seen in wanted)]
     return found

@@ -1,15 +1,14 @@
-"""`roadstead status`: one row for each application release, judged now and with your rights."""
+"""`roadstead status`: one row for everything that is owed, with your rights."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 import typer
 
-from roadstead.capabilities.anchors.api import PUBLISHED
-from roadstead.capabilities.anchors.controller import ANCHORS
+from roadstead.capabilities import CONTROLLERS
 from roadstead.cli import inputs
 from roadstead.cli.options import (
     Allowed,
@@ -28,13 +27,17 @@ from roadstead.cli.options import (
     screen,
 )
 from roadstead.cli.out import Cell, Screen, as_json, as_yaml
+from roadstead.decision import Decision
 from roadstead.errors import InputError
-from roadstead.explain.rows import KIND, Row, latest, row
-from roadstead.explain.trail import anchor_of
-from roadstead.explain.world import play
-from roadstead.kube.refs import HELM_RELEASE
+from roadstead.explain.rows import Row, latest
+from roadstead.explain.subject import Judged, Subject
+from roadstead.explain.subjects import SUBJECTS
+from roadstead.explain.trail import stop_of
+from roadstead.explain.world import Played, play
+from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_age, format_time, parse_duration
 from roadstead.settings import Settings
+from roadstead.sim.settle import drive
 
 EXAMPLES = (
     "roadstead status -A",
@@ -48,6 +51,7 @@ PERIOD = 2.0
 """Seconds between two looks of `--watch` and `--wait`."""
 WIDEST_AGE = 5
 """Columns keep their place from one look to the next."""
+_RESOURCES = {one.kind: one.resource for one in SUBJECTS}
 _STYLES = {"True": "green", "False": "red", "Unknown": "yellow", "-": "dim"}
 
 Unready = Annotated[bool, typer.Option("--quiet", "-q", help="Print only what is not ready.")]
@@ -85,10 +89,10 @@ def status(
     color: Color = "auto",
     no_color: NoColor = False,
 ) -> int:
-    """Print the state of every trust anchor; exit code 1 when one is not ready.
+    """Print the state of every trust anchor and attachment; exit code 1 when one is not ready.
 
-    `Pending` is an anchor that is still to be written, `-` a release that owes none, `Unknown`
-    one whose Secrets you may not read. Formats: table, wide, json, yaml, name.
+    `Pending` is what the controller has still to do, `-` a release that owes nothing, `Unknown`
+    what you may not read, or what is not reported yet. Formats: table, wide, json, yaml, name.
     """
     form = chosen(output, FORMATS)
     page = screen(color, no_color)
@@ -100,28 +104,36 @@ def status(
         raise InputError("--all-namespaces and --namespace exclude each other")
     patience = _patience(wait)
     if files:
-        rows = _offline(files, namespace, told)
-        _print(page, form, rows, told.now, quiet=quiet)
-        return _code(rows)
+        found = Found(_offline(files, namespace, told))
+        _print(page, form, found, told.now, quiet=quiet)
+        return _code(found)
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     space = "" if everywhere else namespace or session.namespace_of(kubeconfig, context)
     place = Place(kubeconfig, context, space, told.settings)
-    rows = _live(place)
+    found = _live(place)
     if wait:
-        rows = _until(patience, rows, place)
-    _print(page, form, rows, inputs.wall(), quiet=quiet)
+        found = _until(patience, found, place)
+    _print(page, form, found, inputs.wall(), quiet=quiet)
     while watch and not page.closed:
         time.sleep(PERIOD)
         newer = _live(place)
-        if _facts_of(newer) != _facts_of(rows):
+        if _facts_of(newer.rows) != _facts_of(found.rows):
             _print(page, form, newer, inputs.wall(), quiet=quiet)
-        rows = newer
-    return _code(rows)
+        found = newer
+    return _code(found)
 
 
-def _code(rows: Sequence[Row]) -> int:
-    return 0 if all(one.fine for one in rows) else 1
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of one look. notes: what could not be asked."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
+def _code(found: Found) -> int:
+    return 0 if all(one.fine for one in found.rows) else 1
 
 
 def _patience(wait: str) -> timedelta:
@@ -133,75 +145,103 @@ def _patience(wait: str) -> timedelta:
         raise InputError(f"--wait: {error}") from None
 
 
-def _until(patience: timedelta, rows: tuple[Row, ...], place: Place) -> tuple[Row, ...]:
+def _until(patience: timedelta, found: Found, place: Place) -> Found:
     """Look again until all is ready or patience has run out."""
     from roadstead.cli.progress import spinner  # noqa: PLC0415 - only a wait shows one
 
     end = time.monotonic() + patience.total_seconds()
-    with spinner("waiting for trust anchors") as turn:
-        while not all(one.fine for one in rows) and time.monotonic() < end:
-            turn(f"{sum(not one.fine for one in rows)} of {len(rows)} not ready")
+    with spinner("waiting until all is ready") as turn:
+        while not all(one.fine for one in found.rows) and time.monotonic() < end:
+            turn(f"{sum(not one.fine for one in found.rows)} of {len(found.rows)} not ready")
             time.sleep(min(PERIOD, max(0.0, end - time.monotonic())))
-            rows = _live(place)
-    return rows
+            found = _live(place)
+    return found
 
 
 def _offline(files: Sequence[str], namespace: str, told: inputs.Given) -> tuple[Row, ...]:
-    played = play(files, told.settings, told.now, inputs.stdin, only=told.only)
-    rows = []
-    for key, (_, decision) in played.decisions.items():
-        release = played.world.store.get(key) if key.kind == HELM_RELEASE else None
-        if release is None or namespace not in {"", key.namespace}:
+    played = play(
+        files,
+        told.settings,
+        told.now,
+        inputs.stdin,
+        only=told.only,
+        stand_ins=told.stand_ins,
+    )
+    decisions = played.decisions
+
+    async def look(key: Ref) -> Judged | None:
+        found = decisions.get(key)
+        return Judged(_whole(played, key, *found)) if found else None
+
+    rows: list[Row | None] = []
+    for subject in SUBJECTS:
+        if told.only and subject.controller.name not in told.only:
             continue
-        if decision.state == PUBLISHED:
-            # What was published is not remembered; what would be published now is the same.
-            decision = played.again(key, ANCHORS).decision  # noqa: PLW2901 - the same, whole
-        rows.append(row(release, decision, (), told.now))
-    return tuple(one for one in rows if one is not None)
+        there = filter(subject.view.selects, played.world.store.all(subject.view.kind))
+        seen = [one for one in there if namespace in {"", one.meta.namespace}]
+        rows += [drive(subject.row(one, look, told.now)) for one in seen]
+    return _sorted(rows)
 
 
-def _live(place: Place) -> tuple[Row, ...]:
+def _whole(played: Played, key: Ref, name: str, decision: Decision) -> Decision:
+    """A decision with what it wants: what was done is not remembered, the same is wanted again."""
+    if stop_of(decision) is not None:
+        return decision
+    again = played.again(key, CONTROLLERS[name]).decision
+    return again if again.state == decision.state else decision
+
+
+def _sorted(rows: Iterable[Row | None]) -> tuple[Row, ...]:
+    return tuple(sorted((one for one in rows if one is not None), key=lambda one: one.order))
+
+
+def _live(place: Place) -> Found:
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
-    async def question(client: Any) -> tuple[Row, ...]:
-        look = await session.look(client, place.namespace, place.settings)
-        releases = look.releases()
+    async def question(client: Any) -> Found:
+        look = session.look(client, place.namespace, place.settings)
+        await look.fill(view for subject in SUBJECTS for view in subject.listed)
         events = await look.events()
         now = look.reader().now
-        rows = []
-        for release in releases:
-            passed = await look.judge(release.ref)
-            if passed.gone:
-                continue
-            about = {release.ref, anchor_of(release.ref), *passed.decision.wakes}
-            told = ": ".join(part for part in latest(events, about) if part)
-            rows.append(
-                row(
-                    release,
-                    passed.decision,
-                    passed.outcomes,
-                    now,
-                    error=passed.error,
-                    event=told,
-                )
-            )
-        return tuple(one for one in rows if one is not None)
+        rows: list[Row | None] = []
+        notes = []
+        for subject in SUBJECTS:
+
+            async def judged(key: Ref, about: Any = subject.about) -> Judged | None:
+                passed = await look.judge(key)
+                if passed.gone:
+                    return None
+                told = latest(events, about(key, passed.decision))
+                return Judged(passed.decision, passed.outcomes, passed.error, told)
+
+            there = look.objects(subject)
+            rows += [await subject.row(seen, judged, now) for seen in there]
+            if why := look.missing(subject):
+                notes.append(f"{_many(len(there), subject)}not asked: {why}")
+        return Found(_sorted(rows), tuple(notes))
 
     return session.ask(place.kubeconfig, place.context, question)
 
 
-def _print(page: Screen, form: str, rows: tuple[Row, ...], now: datetime, *, quiet: bool) -> None:
-    shown = [one for one in rows if not (quiet and one.fine)]
+def _many(count: int, subject: Subject) -> str:
+    """How many wait for what is missing; nothing where they are not known themselves."""
+    return f"{count} {subject.noun if count == 1 else f'{subject.noun}s'} " if count else ""
+
+
+def _print(page: Screen, form: str, found: Found, now: datetime, *, quiet: bool) -> None:
+    shown = [one for one in found.rows if not (quiet and one.fine)]
     if form in {"json", "yaml"}:
         write = as_json if form == "json" else as_yaml
         page.write(write("Status", {"items": [facts(one, now) for one in shown]}))
     elif form == "name":
         for one in shown:
-            page.line(f"{KIND.lower()}/{one.key.name}")
+            page.line(f"{_RESOURCES[one.kind]}/{one.key.name}")
     elif shown or not quiet:
         _table(page, shown, wide=form == "wide")
-    if not rows and form in {"table", "wide"}:
-        page.talk("no application release is there")
+    if not found.rows and form in {"table", "wide"}:
+        page.talk("nothing is owed here: no application release, no endpoint attachment")
+    for note in () if quiet else found.notes:
+        page.talk(note)
     page.flush()
 
 
@@ -212,7 +252,7 @@ def _table(page: Screen, rows: Sequence[Row], *, wide: bool) -> None:
     for one in rows:
         line: list[str | Cell] = [
             one.key.namespace,
-            KIND,
+            one.kind,
             one.key.name,
             Cell(one.ready, _STYLES[one.ready]),
             one.reason,
@@ -220,23 +260,26 @@ def _table(page: Screen, rows: Sequence[Row], *, wide: bool) -> None:
         ]
         line += [one.state, one.event] if wide else []
         cells.append((*line, one.about))
-    page.table((*headers, "SOURCE, EXPIRY"), cells)
+    there = {one.kind for one in rows}
+    columns = [one.column for one in SUBJECTS if one.kind in there or not there]
+    page.table((*headers, "; ".join(columns)), cells)
 
 
 def _facts_of(rows: Sequence[Row]) -> list[tuple[object, ...]]:
-    return [(one.key, one.ready, one.reason, one.about) for one in rows]
+    return [(one.kind, one.key, one.ready, one.reason, one.about) for one in rows]
 
 
 def facts(one: Row, now: datetime) -> dict[str, Any]:
     """A row as machine formats tell it."""
     return {
-        "kind": KIND,
+        "kind": one.kind,
         "namespace": one.key.namespace,
         "name": one.key.name,
         "ready": {"True": True, "False": False}.get(one.ready),
         "reason": one.reason,
         "state": one.state,
         "message": one.about,
+        "addresses": list(one.addresses),
         "source": one.source or None,
         "expires": one.expires or None,
         "since": format_time(now - one.age),

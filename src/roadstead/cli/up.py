@@ -10,13 +10,13 @@ from roadstead.errors import InputError
 
 EXAMPLES = (
     "roadstead up --example anchors",
-    "roadstead up --example anchors --once",
+    "roadstead up --example attachments --once",
     "roadstead up --example list",
 )
 app = application()
 
 WORLDS = Path(__file__).parent.parent / "examples"
-LATER = "-later"
+LATER, ALL = "-later", "all"
 
 
 @app.command()
@@ -25,7 +25,9 @@ def up(
     example: Annotated[
         str,
         typer.Option(
-            "--example", metavar="NAME|DIR|list", help="The world to begin with; DIR-later follows."
+            "--example",
+            metavar="NAME|DIR|all|list",
+            help="The world to begin with; DIR-later follows, step by step.",
         ),
     ] = "anchors",
     once: Annotated[
@@ -48,18 +50,17 @@ def up(
     """Boot Kubernetes' own API server, apply an example, and run the controllers over it.
 
     There are no nodes, so no Pod ever runs. KUBECONFIG is ignored. With --once the table is read
-    back from the API server; exit code 1 says that a release of it came to nothing.
+    back from the API server; exit code 1 says that something in it came to nothing.
     """
     page = screen(color, no_color, quiet=quiet)
     if example == "list":
-        for name in examples():
+        for name in (*examples(), ALL):
             page.line(name)
         return 0
-    world = world_of(example)
+    worlds = tuple(WORLDS / name for name in examples()) if example == ALL else (world_of(example),)
     from roadstead.cli.demo import Demo, play  # noqa: PLC0415 - it loads the HTTP client
 
-    later = world.with_name(f"{world.name}{LATER}")
-    demo = Demo(world, later, Path(folder), keep, port)
+    demo = Demo(worlds, Path(folder), keep, port)
     return play(demo, page, once=once)
 
 
@@ -71,7 +72,7 @@ def world_of(example: str) -> Path:
     if "/" in example and Path(example).is_dir():
         return Path(example).absolute()
     if example not in examples():
-        known = ", ".join(examples())
+        known = ", ".join((*examples(), ALL))
         raise InputError(
             f"there is no example `{example}`", hint=f"there are {known}, or give ./FOLDER"
         )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -27,18 +27,19 @@ from roadstead.cli.options import (
 from roadstead.cli.out import Cell, Screen, as_json, as_yaml
 from roadstead.decision import Decision
 from roadstead.errors import InputError
-from roadstead.explain.ask import Answer, Target, ask, with_event
+from roadstead.explain.ask import Answer, Target, ask
 from roadstead.explain.rows import latest
-from roadstead.explain.trail import NO, NOT_ASKED, NOTE, OK, WAIT, Trail, anchor_of
+from roadstead.explain.trail import NO, NOT_ASKED, NOTE, OK, WAIT, Trail
 from roadstead.explain.world import play
 from roadstead.kube.refs import SECRET, Ref
 from roadstead.settings import Settings
 from roadstead.sim.settle import drive
 
 EXAMPLES = (
+    "roadstead why endpointattachment/shop-db -n tenant-blue",
     "roadstead why helmrelease/postgres-mydb -n tenant-blue",
     "roadstead why secret/postgres-mydb-ca -n tenant-blue",
-    "roadstead why trustanchor/postgres-mydb -f tenant-blue/",
+    "roadstead why service/postgres-mydb-rw -f tenant-blue/",
 )
 app = application()
 
@@ -47,6 +48,7 @@ _WIDEST_MARK = 4
 PERIOD = 2.0
 """Seconds between two looks of `--watch`."""
 
+HELP = "endpointattachment (epa), helmrelease, ipaddressclaim, secret, service or trustanchor."
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Print again on every change.")]
 
 
@@ -60,9 +62,7 @@ class Asked:
 
 @app.command()
 def why(
-    target: Annotated[
-        str, typer.Argument(metavar="KIND/NAME", help="helmrelease, trustanchor or secret.")
-    ],
+    target: Annotated[str, typer.Argument(metavar="KIND/NAME", help=HELP)],
     *,
     namespace: Namespace = "",
     files: Files = None,
@@ -117,15 +117,23 @@ def _answered(page: Screen, form: str, answer: Answer) -> int:
 
 
 def _offline(target: Target, namespace: str, files: Sequence[str], told: inputs.Given) -> Answer:
-    played = play(files, told.settings, told.now, inputs.stdin, only=told.only)
+    played = play(
+        files,
+        told.settings,
+        told.now,
+        inputs.stdin,
+        only=told.only,
+        stand_ins=told.stand_ins,
+    )
     decisions = played.decisions
 
     async def judge(key: Ref) -> Decision | None:
         found = decisions.get(key)
         return found[1] if found else None
 
-    if not namespace and target.kind.startswith("secret"):
-        namespace = _only_namespace(target, [seen.ref for seen in played.world.store.all(SECRET)])
+    if not namespace and target.kind == SECRET:  # no view holds them all
+        there = [seen.ref for seen in played.world.store.all(SECRET)]
+        namespace = _only_namespace(target, there)
     return drive(ask(target, namespace, played.reader(), judge))
 
 
@@ -147,17 +155,20 @@ def _live(target: Target, space: str, settings: Settings, asked: "Asked") -> Ans
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     async def question(client: Any) -> Answer:
-        look = await session.look(client, space, settings)
+        subject = target.subject
+        look = session.look(client, space, settings, (subject,))
+        await look.fill()
         events = await look.events()
 
         async def judge(key: Ref) -> Decision | None:
             passed = await look.judge(key)
             if passed.gone:
                 return None
-            about = {key, anchor_of(key), *passed.decision.wakes}
-            return with_event(key, passed.decision, latest(events, about))
+            told = latest(events, subject.about(key, passed.decision))
+            return subject.learn(key, passed.decision, told)
 
-        return await ask(target, space, look.reader(), judge)
+        answer = await ask(target, space, look.reader(), judge)
+        return replace(answer, notes=(*answer.notes, *look.unread(subject)))
 
     return session.ask(asked.kubeconfig, asked.context, question)
 
@@ -181,9 +192,8 @@ def _note(text: str) -> tuple[Cell, str]:
 
 def show_trail(page: Screen, trail: Trail) -> None:
     """Print one trail."""
-    style = "green" if trail.settled else "red" if trail.next else "yellow"
-    word = trail.reason if trail.reason == trail.state else f"{trail.state}  {trail.reason}"
-    page.line(f"{page.paint(str(trail.key), 'bold')}    {page.paint(word, style)}")
+    style = "green" if trail.settled else "red" if trail.refused else "yellow"
+    page.line(f"{page.paint(str(trail.key), 'bold')}    {page.paint(trail.headline, style)}")
     page.line()
     rows: list[tuple[Cell, str, str]] = [
         (Cell(line.mark, _STYLES[line.mark]), line.rule, line.text) for line in trail.lines

@@ -1,13 +1,15 @@
 """The CustomResourceDefinitions that we ship.
 
-ApplicationDefinition is the platform's kind. Ours is for development clusters and tests, and is
-never installed over the platform's. Source: trust-anchors 4.2.
+EndpointAttachment is ours. ApplicationDefinition is the platform's kind: what we ship of it is for
+development clusters and tests, and is never installed over the platform's. Source: trust-anchors
+4.2, endpoint-attachments 1.
 """
 
 from typing import Any
 
 from roadstead.capabilities.anchors import api
-from roadstead.kube.schema import Field, definition_of
+from roadstead.capabilities.attachments.api.fields import ENDPOINT_ATTACHMENT
+from roadstead.kube.schema import Column, Definition, Field, definition_of
 
 CA_CERT = Field(
     "Where an application of this kind keeps its CA. It is authoritative: labelled Secrets are "
@@ -23,7 +25,7 @@ CA_CERT = Field(
     required=("sourceSecretName",),
 )
 
-APPLICATION_DEFINITION = Field(
+_TOP = Field(
     "An application kind of the platform. The platform's own definition holds more; what is not "
     "stated here is kept.",
     "object",
@@ -49,12 +51,18 @@ APPLICATION_DEFINITION = Field(
     open=True,
 )
 
+APPLICATION_DEFINITION = Definition(
+    api.DEFINITION,
+    _TOP,
+    columns=(
+        Column("Kind", ".spec.application.kind"),
+        Column("CA", ".spec.caCert.sourceSecretName"),
+    ),
+)
+
+SHIPPED = (APPLICATION_DEFINITION, ENDPOINT_ATTACHMENT)
+
 
 def crds() -> dict[str, dict[str, Any]]:
     """Every definition we ship, by the name of its file."""
-    definition = definition_of(
-        api.DEFINITION,
-        APPLICATION_DEFINITION,
-        columns=(("Kind", ".spec.application.kind"), ("CA", ".spec.caCert.sourceSecretName")),
-    )
-    return {f"{api.DEFINITION.resource}.yaml": definition}
+    return {f"{one.kind.resource}.yaml": definition_of(one) for one in SHIPPED}

@@ -9,7 +9,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-PARTS = ("roadstead.cli.manifests", "roadstead.cli.reference")
+PARTS = (
+    "roadstead.cli.manifests",
+    "roadstead.cli.reference",
+    "roadstead.deploy.fields",
+    "roadstead.deploy.permissions",
+)
 
 
 def generated() -> dict[str, str]:

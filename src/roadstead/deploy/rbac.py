@@ -1,70 +1,191 @@
-"""Who may do what: the account of the trust anchors, as documents.
+"""Who may do what: an account for each process, as documents.
 
-A right that is not here is not used. Source: trust-anchors 10.
+A right that is not here is not used. A verb that is here and that an ordinary run does not use
+says why it is. Source: trust-anchors 10, endpoint-attachments 8.1, architecture 2 (Accounts).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from roadstead.capabilities.anchors.api import DEFINITION
-from roadstead.kube.refs import EVENT, HELM_RELEASE, LEASE, NAMESPACE, SECRET, Kind
+from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
+from roadstead.kube.refs import (
+    ENDPOINT_SLICE,
+    EVENT,
+    HELM_RELEASE,
+    LEASE,
+    NAMESPACE,
+    SECRET,
+    SERVICE,
+    Kind,
+)
 
 API_GROUP = "rbac.authorization.k8s.io"
-ACCOUNT = "roadstead-anchors"
 HOME = "roadstead-system"
-"""The namespace of the account and of its Lease."""
-_LABELS = {"app.kubernetes.io/managed-by": "roadstead", "app.kubernetes.io/name": "roadstead"}
+"""The namespace of the accounts and of their Leases."""
+LABELS = {"app.kubernetes.io/managed-by": "roadstead", "app.kubernetes.io/name": "roadstead"}
+VIEW = ("get", "list", "watch")
 
-CLUSTER_RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = (
-    (SECRET, ("get", "list", "watch", "create", "update", "delete")),
-    (EVENT, ("create", "patch")),
-    (HELM_RELEASE, ("get", "list", "watch")),
-    (DEFINITION, ("get", "list", "watch")),
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """What an account may do with one resource.
+
+    why: what it is for. part: a subresource; empty for the objects themselves.
+    idle: verbs that an ordinary run does not use, with the reason that they are granted.
+    """
+
+    kind: Kind
+    verbs: tuple[str, ...]
+    why: str
+    part: str = ""
+    idle: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def resource(self) -> str:
+        """As a rule names it: the plural, and the subresource behind a slash."""
+        return f"{self.kind.plural}/{self.part}" if self.part else self.kind.plural
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One process and its rights.
+
+    capabilities: what its `run --only` names.
+    cluster: rights in every namespace. home: rights in the namespace of the account.
+    """
+
+    name: str
+    capabilities: tuple[str, ...]
+    cluster: tuple[Right, ...]
+    home: tuple[Right, ...]
+
+
+_LISTED = {"list": "for a server that sends no list as the first events of a watch"}
+_UPSTREAM = "the contract lists it, and it can do no more than the verbs beside it"
+# Beyond the contract's list where it is `delete` on attachments: without it the plug-in refuses the
+# owner reference, "cannot set an ownerRef on a resource you can't delete". Trust-anchors 10 has it.
+_ENFORCED = "asked for by the admission plug-in OwnerReferencesPermissionEnforcement alone"
+_LEADS = (Right(LEASE, ("get", "create", "update"), "leadership"),)
+_TELLS = Right(
+    EVENT,
+    ("create", "patch"),
+    "tell of refusals",
+    idle={"patch": "counts a refusal that is told again"},
 )
-HOME_RULES: tuple[tuple[Kind, tuple[str, ...]], ...] = ((LEASE, ("get", "create", "update")),)
+
+ANCHORS = Account(
+    "roadstead-anchors",
+    ("anchors",),
+    (
+        Right(SECRET, (*VIEW, "create", "update", "delete"), "read sources, write anchors"),
+        _TELLS,
+        Right(
+            HELM_RELEASE, VIEW, "identity and uid of the owner", idle={**_LISTED, "get": _UPSTREAM}
+        ),
+        Right(DEFINITION, VIEW, "declarations", idle={**_LISTED, "get": _UPSTREAM}),
+    ),
+    _LEADS,
+)
+
+ATTACHMENTS = Account(
+    "roadstead-attachments",
+    ("attachments",),
+    (
+        Right(
+            SERVICE,
+            (*VIEW, "create", "update", "patch", "delete"),
+            "read endpoints and delegations, write the Services of attachments",
+            idle={"patch": _UPSTREAM},
+        ),
+        Right(
+            ATTACHMENT,
+            (*VIEW, "update", "patch", "delete"),
+            "read what tenants ask for; set owner and lineage labels by server-side apply",
+            idle={**_LISTED, "update": _UPSTREAM, "delete": f"{_ENFORCED}; none is ever deleted"},
+        ),
+        Right(
+            ATTACHMENT,
+            ("get", "update", "patch"),
+            "write the status",
+            part="status",
+            idle={"get": _UPSTREAM, "patch": _UPSTREAM},
+        ),
+        Right(
+            ATTACHMENT,
+            ("get", "update", "patch"),
+            "own claims and Services with `blockOwnerDeletion`",
+            part="finalizers",
+            idle={"get": _UPSTREAM, "patch": _UPSTREAM, "update": _ENFORCED},
+        ),
+        Right(
+            CLAIM,
+            (*VIEW, "create", "delete"),
+            "read claims, mint them; a claim that somebody else made is never written",
+            idle={"get": "reads a claim that is named, and the one that a lost answer has made"},
+        ),
+        Right(ADDRESS, VIEW, "who holds an address", idle=_LISTED),
+        Right(CLASS, VIEW, "the `loadBalancerClass`, and the class that is the default"),
+        Right(ENDPOINT_SLICE, VIEW, "which Pods stand behind an endpoint", idle={"get": _UPSTREAM}),
+        Right(HELM_RELEASE, VIEW, "identity and uid of the owner", idle={"get": _UPSTREAM}),
+        _TELLS,
+    ),
+    _LEADS,
+)
+
+ACCOUNTS = (ANCHORS, ATTACHMENTS)
+"""Every account. No right crosses between two: whoever writes Secrets writes no Services."""
+ACCOUNT = ANCHORS.name
 
 
-def rbac(home: str = HOME) -> tuple[dict[str, Any], ...]:
-    """Namespace, ServiceAccount, roles and bindings, in the order they are applied."""
-    cluster_role = _object(
-        "ClusterRole", ACCOUNT, api=f"{API_GROUP}/v1", rules=_rules(CLUSTER_RULES)
-    )
-    role = _object("Role", ACCOUNT, api=f"{API_GROUP}/v1", namespace=home, rules=_rules(HOME_RULES))
+def rbac(home: str = HOME, accounts: Iterable[Account] = ACCOUNTS) -> tuple[dict[str, Any], ...]:
+    """Namespace, then ServiceAccount, roles and bindings of each account, as they are applied."""
+    documents = [document(NAMESPACE.kind, home, api="v1")]
+    for account in accounts:
+        documents += _granted(account, home)
+    return tuple(documents)
+
+
+def _granted(account: Account, home: str) -> Sequence[dict[str, Any]]:
+    name, version = account.name, f"{API_GROUP}/v1"
     return (
-        _object(NAMESPACE.kind, home, api="v1"),
-        _object("ServiceAccount", ACCOUNT, api="v1", namespace=home),
-        cluster_role,
-        _binding("ClusterRole", home, namespace=""),
-        role,
-        _binding("Role", home, namespace=home),
+        document("ServiceAccount", name, api="v1", namespace=home),
+        document("ClusterRole", name, api=version, rules=_rules(account.cluster)),
+        _binding("ClusterRole", name, home, namespace=""),
+        document("Role", name, api=version, namespace=home, rules=_rules(account.home)),
+        _binding("Role", name, home, namespace=home),
     )
 
 
-def _binding(role: str, home: str, *, namespace: str) -> dict[str, Any]:
-    return _object(
+def _binding(role: str, name: str, home: str, *, namespace: str) -> dict[str, Any]:
+    return document(
         f"{role}Binding",
-        ACCOUNT,
+        name,
         api=f"{API_GROUP}/v1",
         namespace=namespace,
-        roleRef={"apiGroup": API_GROUP, "kind": role, "name": ACCOUNT},
-        subjects=[{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": home}],
+        roleRef={"apiGroup": API_GROUP, "kind": role, "name": name},
+        subjects=[{"kind": "ServiceAccount", "name": name, "namespace": home}],
     )
 
 
-def _rules(rules: Iterable[tuple[Kind, tuple[str, ...]]]) -> list[dict[str, Any]]:
-    return [
-        {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": list(verbs)}
-        for kind, verbs in rules
-    ]
+def _rules(rights: Iterable[Right]) -> list[dict[str, Any]]:
+    return [rule(right.kind.group, right.resource, right.verbs) for right in rights]
 
 
-def _object(kind: str, name: str, *, api: str, namespace: str = "", **rest: Any) -> dict[str, Any]:
+def rule(group: str, resource: str, verbs: Iterable[str]) -> dict[str, Any]:
+    """One rule over one resource."""
+    return {"apiGroups": [group], "resources": [resource], "verbs": list(verbs)}
+
+
+def document(kind: str, name: str, *, api: str, namespace: str = "", **rest: Any) -> dict[str, Any]:
+    """One object with our labels. namespace: empty for a cluster-scoped one."""
     meta: dict[str, Any] = {"name": name}
     if namespace:
         meta["namespace"] = namespace
     return {
         "apiVersion": api,
         "kind": kind,
-        "metadata": {**meta, "labels": dict(_LABELS)},
+        "metadata": {**meta, "labels": dict(LABELS)},
         **rest,
     }

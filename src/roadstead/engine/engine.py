@@ -5,17 +5,18 @@ A driver feeds it what lists and watches bring (`begin_list`, `add_page`, `end_l
 comes of the same facts is the same.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from roadstead.decision import Decision, Did, Event
+from roadstead.decision import Decision, Did, Event, Telling
 from roadstead.engine.api import Api
 from roadstead.engine.clock import Clock
 from roadstead.engine.memory import Edges, States, Wakes, Withdrawals
-from roadstead.engine.passes import Passed, PassReader, Writer, run_pass, tell
+from roadstead.engine.passes import Passed, run_pass, tell
 from roadstead.engine.queue import Priority, Queue, Taken
+from roadstead.engine.reader import PassReader
 from roadstead.engine.store import Change, State, Store
+from roadstead.engine.writer import Writer
 from roadstead.errors import Unread
 from roadstead.kube.objects import Object, without_bulk
 from roadstead.kube.refs import Ref
@@ -23,6 +24,9 @@ from roadstead.kube.views import Form, View
 from roadstead.settings import Settings
 from roadstead.wiring import Controller, Watch
 
+_WITH_STATUS = frozenset({Telling.CHANGE, Telling.FIRST})
+_LASTING = frozenset({Telling.HOURLY, Telling.ONCE})
+_DECIDED = frozenset({State.ABSENT, State.FORBIDDEN})
 SPREAD = 0.1
 """Timers are spread by this share of their length, up and down. Source: trust-anchors 6.1."""
 
@@ -48,6 +52,8 @@ class Desk:
     withdrawals: Withdrawals = field(default_factory=Withdrawals)
     edges: Edges = field(default_factory=Edges)
     trails: dict[Ref, Decision] = field(default_factory=dict)
+    untold: dict[Ref, Decision] = field(default_factory=dict)
+    """Decisions whose status may have been written though the answer was lost."""
     owes_all: bool = False
     """A mapper could not look into a view; every key is due once it can be read again."""
 
@@ -80,11 +86,27 @@ class Engine:
         self._jitter = jitter
         self._dry = dry
         self._in_flight: set[Ref] = set()
+        self._away: set[View] = set()
         self._on_bug = on_bug
 
     def ready(self, name: str) -> bool:
-        """Tell whether every view of a controller has been listed once."""
-        return all(self.stores[view].complete for view in self.desks[name].controller.views)
+        """Tell whether every view of a controller has been listed once.
+
+        Of an optional one it is enough to know that its kind is not served, and of one that
+        nobody waits for that a list of it has failed.
+        """
+        controller = self.desks[name].controller
+        return all(
+            self.stores[view].complete
+            or (view in controller.optional and self.stores[view].state in _DECIDED)
+            or (view in controller.unawaited and self.stores[view].failed)
+            for view in controller.views
+        )
+
+    def optional(self, view: View) -> bool:
+        """Tell whether every controller that reads a view can do without it."""
+        users = [d.controller for d in self.desks.values() if view in d.controller.views]
+        return all(view in controller.optional for controller in users)
 
     def begin_list(self, view: View) -> None:
         """A list of a view starts, from its first page."""
@@ -106,6 +128,9 @@ class Engine:
             self._wake(view, change, Priority.NORMAL)
             yield
         yield from self._wake_named(view)
+        if view in self._away:
+            self._away.discard(view)
+            self._owe(view)
         yield from self._pay_debts()
 
     def happened(self, view: View, kind_of_event: str, seen: Object) -> None:
@@ -115,8 +140,16 @@ class Engine:
             self._wake(view, change, Priority.NORMAL)
 
     def lost(self, view: View, state: State) -> None:
-        """A list or a watch failed."""
+        """A list or a watch failed. Where a kind is not served any more, every key is due."""
+        known = self.stores[view].complete
         self.stores[view].lose(state)
+        if state not in _DECIDED:
+            return
+        self._away.add(view)
+        if known:
+            self._owe(view)
+            for _ in self._pay_debts():
+                pass
 
     def resumed(self, view: View) -> None:
         """A watch goes on where it broke off, with nothing missed."""
@@ -137,7 +170,8 @@ class Engine:
         desk = self.desks[name]
         now = self._clock.steady()
         for watch in desk.controller.watches:
-            for seen in self.stores[watch.view].list():
+            store = self.stores[watch.view]
+            for seen in store.list() if store.complete else ():
                 for key in self._keys(desk, watch, seen):
                     desk.queue.add(key, now, Priority.LOW)
                 yield
@@ -151,7 +185,9 @@ class Engine:
         try:
             passed = await self._pass(desk, key, api, repeated=False)
             if passed.conflict:
+                first = passed.changes if passed.decision.independent else ()
                 passed = await self._pass(desk, key, api, repeated=True)
+                passed = replace(passed, outcomes=first + passed.outcomes) if first else passed
             await self._settle(desk, key, passed, api)
         except BaseException:
             desk.queue.retry(key, self._clock.steady(), self._spread())
@@ -165,10 +201,16 @@ class Engine:
         now = self._clock.steady()
         reader = PassReader(api, self.stores, self.settings, self._clock.wall(), repeated=repeated)
         reader.remember(*desk.states.present(key, now))
-        writer = Writer(api, desk.withdrawals, dry=self._dry, in_flight=self._in_flight)
+        writer = Writer(
+            api,
+            desk.withdrawals,
+            dry=self._dry,
+            in_flight=self._in_flight,
+            checked=desk.controller.checked,
+        )
         passed = await run_pass(desk.controller, key, reader, writer, now)
-        for want, made in passed.made:
-            self._remember_own(want.body, made)
+        for made in passed.made:
+            self._remember_own(made, (desk.controller.name, key))
         return passed
 
     async def _settle(self, desk: Desk, key: Ref, passed: Passed, api: Api) -> None:
@@ -186,9 +228,9 @@ class Engine:
             desk.states.note(key, decision.state, now)
             if not any(outcome.did is Did.HELD for outcome in passed.outcomes):
                 desk.withdrawals.release(key)
-            await self._tell(desk, key, decision.events, api)
-        if decision.backoff or passed.conflict:
-            desk.queue.retry(key, now, self._spread())
+            await self._tell(desk, key, passed, api)
+        if decision.backoff or passed.conflict or passed.unreported:
+            desk.queue.retry(key, now, self._spread(), decision.first_pause.total_seconds())
             return
         desk.queue.forget(key)
         if passed.wrote and not self._dry:
@@ -197,23 +239,50 @@ class Engine:
             span = decision.recheck.total_seconds() * (1 + self._spread())
             desk.queue.add_after(key, span, now)
 
-    async def _tell(self, desk: Desk, key: Ref, events: tuple[Event, ...], api: Api) -> None:
+    async def _tell(self, desk: Desk, key: Ref, passed: Passed, api: Api) -> None:
+        """Publish what has become true; what tells of a change goes with its status write."""
         if self._dry:
             return
-        now = self._clock.steady()
-        for event, times in desk.edges.due(key, events, now):
-            if await tell(api, desk.controller.component, event, times):
+        now, component = self._clock.steady(), desk.controller.component
+        events = passed.decision.events
+        for event in self._changes(desk, key, passed):
+            await tell(api, component, event, 0)
+        lasting = [event for event in events if event.telling in _LASTING]
+        for event, times in desk.edges.due(key, lasting, now):
+            if await tell(api, component, event, times):
                 desk.edges.told(event, now)
 
-    def _remember_own(self, body: Mapping[str, Any], made: Object) -> None:
-        """Put what we wrote into the views that select it, ahead of the watch."""
-        whole = Object(made.kind, made.meta, dict(body))
-        for view, store in self.stores.items():
-            if view.kind != made.kind or not view.selects(whole):
-                continue
-            store.remember_own(_as_viewed(view, whole))
+    def _changes(self, desk: Desk, key: Ref, passed: Passed) -> tuple[Event, ...]:
+        """The events of a status that was written, by this pass or by one that lost its answer."""
+        before = desk.untold.pop(key, None)
+        if passed.unreported:
+            desk.untold[key] = passed.decision
+            return ()
+        late = _change_events(before) if before and _stands(before, passed.decision) else ()
+        return (*late, *(_change_events(passed.decision) if passed.reported else ()))
 
-    def _wake(self, view: View, change: Change, priority: Priority) -> None:
+    def _remember_own(self, made: Object, by: tuple[str, Ref]) -> None:
+        """Put what we wrote into the views that select it, ahead of the watch.
+
+        The next pass of the key sees it, however late the watch is: the own-writes barrier.
+        Every other key that watches is woken now: the watch's own word will be no news to it.
+        by: the controller and the key that wrote, whose next look `_settle` decides on.
+        """
+        if made.deleting and not made.meta.finalizers:
+            return  # our write took the last finalizer: it is gone, and the watch says so
+        for view, store in self.stores.items():
+            if view.kind == made.kind and view.selects(made):
+                change = store.remember_own(_as_viewed(view, made))
+                if change is not None:
+                    self._wake(view, change, Priority.LOW, but=by)
+
+    def _wake(
+        self,
+        view: View,
+        change: Change,
+        priority: Priority,
+        but: tuple[str, Ref] | None = None,
+    ) -> None:
         """Queue every key that a change concerns, of every controller that watches the view."""
         now = self._clock.steady()
         seen = change.new or change.old
@@ -229,7 +298,8 @@ class Engine:
             if seen is not None and view in desk.controller.views:
                 keys.update(desk.wakes.keys(seen.ref))
             for key in sorted(keys):
-                desk.queue.add(key, now, priority)
+                if (desk.controller.name, key) != but:
+                    desk.queue.add(key, now, priority)
 
     def _keys_of_change(self, desk: Desk, watch: Watch, change: Change) -> set[Ref]:
         keys: set[Ref] = set()
@@ -263,6 +333,12 @@ class Engine:
                         desk.queue.add(key, now, Priority.LOW)
                 yield
 
+    def _owe(self, view: View) -> None:
+        """Have every key of whoever can do without a view looked at again."""
+        for desk in self.desks.values():
+            if view in desk.controller.optional:
+                desk.owes_all = True
+
     def _pay_debts(self) -> Iterator[None]:
         for name, desk in self.desks.items():
             if desk.owes_all and self.ready(name):
@@ -284,6 +360,17 @@ class _Views:
 
     def list(self, view: View, index: str = "", value: str = "") -> tuple[Object, ...]:
         return self._stores[view].list(index, value)
+
+
+def _change_events(decision: Decision) -> tuple[Event, ...]:
+    return tuple(event for event in decision.events if event.telling in _WITH_STATUS)
+
+
+def _stands(before: Decision, now: Decision) -> bool:
+    """Whether the status of an earlier decision is what a later one has found."""
+    if before.status is None or now.status is None:
+        return False
+    return (now.status.live.body.get("status") or {}) == before.status.value
 
 
 def _as_viewed(view: View, whole: Object) -> Object:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from roadstead.decision import Bound, Event
+from roadstead.decision import Bound, Event, Telling
 from roadstead.kube.refs import Kind, Ref
 
 REPEAT = 3600.0
@@ -55,7 +55,8 @@ class Edges:
         for known, event in current.items():
             told = self._told.setdefault(known, _Told())
             told.keys.add(key)
-            if told.times == 0 or now - told.at >= REPEAT:
+            again = event.telling is Telling.HOURLY and now - told.at >= REPEAT
+            if told.times == 0 or again:
                 due.append((event, told.times))
         if not current:
             self._true.pop(key, None)

@@ -111,12 +111,15 @@ class Queue:
         self._due[key] = (due, Priority.NORMAL, backoff)
         heappush(self._heap, (due, next(self._order), key))
 
-    def retry(self, key: Ref, now: float, jitter: float = 0.0) -> float:
-        """Have a pass run again after a pause that doubles with each failure; gives the pause."""
+    def retry(self, key: Ref, now: float, jitter: float = 0.0, first: float = FIRST_PAUSE) -> float:
+        """Have a pass run again after a pause that doubles with each failure; gives the pause.
+
+        first: seconds of the first pause.
+        """
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         self.retries += 1
-        pause = min(LONGEST_PAUSE, FIRST_PAUSE * (1 << min(failures, 30))) * (1 + jitter)
+        pause = min(LONGEST_PAUSE, first * (1 << min(failures, 30))) * (1 + jitter)
         self.add_after(key, pause, now, backoff=True)
         return pause
 

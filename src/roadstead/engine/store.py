@@ -42,10 +42,14 @@ class Store:
         self.view = view
         self.state = State.SYNCING
         self.complete = False
+        self.failed = False
+        """A list or a watch has failed since the start."""
         self.resource_version = ""
         self._objects: dict[Name, Object] = {}
         self._indexes: dict[str, dict[str, set[Name]]] = {i.name: {} for i in view.indexes}
         self._listed: set[Name] | None = None
+        self._sent: set[Name] = set()
+        """Stored as we sent it; what admission and defaults made of it the watch will tell."""
 
     def __len__(self) -> int:
         """How many objects are stored."""
@@ -69,6 +73,7 @@ class Store:
             if self._listed is not None:
                 self._listed.add(name)
             if old is not None and not _newer(kept, old):
+                self._complete(name, old, kept)
                 continue
             self._put(name, old, kept)
             yield Change(old, kept)
@@ -106,34 +111,44 @@ class Store:
                 self._remove(name, old)
             return Change(old, seen)
         if old is not None and not _newer(kept, old):
+            self._complete(name, old, kept)
             return None
         self._put(name, old, kept)
         return Change(old, kept)
 
-    def remember_own(self, seen: Object) -> None:
-        """Take in what our own write made, before the watch tells of it; it wakes nobody."""
+    def remember_own(self, seen: Object) -> Change | None:
+        """Take in what our own write made, before the watch tells of it; None if it is not new.
+
+        The watch's word of it will be no news then, so the change has to be acted on here.
+        """
         if not self.complete:
-            return
+            return None
         name = (seen.meta.namespace, seen.meta.name)
         kept = self.view.keep(seen)
         old = self._objects.get(name)
         if kept is None or (old is not None and not _newer(kept, old)):
-            return
+            return None
         self._put(name, old, kept)
+        self._sent.add(name)
         if self._listed is not None:
             self._listed.add(name)
+        return Change(old, kept)
 
     def lose(self, state: State) -> None:
         """Note that a list or watch failed; a kind that is not served or forbidden is unknown."""
+        self.failed = True
         if state in {State.ABSENT, State.FORBIDDEN}:
             self._objects.clear()
+            self._sent.clear()
             for index in self._indexes.values():
                 index.clear()
             self._listed = None
             self.complete = False
             self.resource_version = ""
         elif state is State.STALE and not self.complete:
-            state = State.SYNCING
+            # A kind that was not served stays so in what we know until a list says otherwise.
+            known = self.state in {State.ABSENT, State.FORBIDDEN}
+            state = self.state if known else State.SYNCING
         self.state = state
 
     def resume(self) -> None:
@@ -171,7 +186,14 @@ class Store:
                 hint="see /readyz and docs/reference/views.md",
             )
 
+    def _complete(self, name: Name, sent: Object, whole: Object) -> None:
+        """Take the server's form of what we wrote: a PUT that starts from ours would undo it."""
+        same = sent.meta.resource_version == whole.meta.resource_version
+        if same and name in self._sent:
+            self._put(name, sent, whole)
+
     def _put(self, name: Name, old: Object | None, new: Object) -> None:
+        self._sent.discard(name)
         self._objects[name] = new
         for index in self.view.indexes:
             held = self._indexes[index.name]
@@ -184,6 +206,7 @@ class Store:
                 held.setdefault(value, set()).add(name)
 
     def _remove(self, name: Name, old: Object) -> None:
+        self._sent.discard(name)
         del self._objects[name]
         for index in self.view.indexes:
             _take_out(self._indexes[index.name], index.values(old), name)

@@ -4,10 +4,12 @@ No row holds a Secret's value: a certificate shows subject, expiry and fingerpri
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from roadstead.explain.counterparts import counterparts, renamed
+from roadstead.explain.subjects import NOTES
 from roadstead.explain.world import Played
 from roadstead.kube.objects import Object
 from roadstead.kube.pem import Certificate, holds_private_key, lift
@@ -42,7 +44,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One row. by: the controller, `files` or `collector`. passes: first and last, of its key."""
+    """One row. by: the controller, `files` or `collector`. passes: first and last, of its key.
+
+    minted: what its name begins with, where the rest depends on a uid that is not there yet.
+    """
 
     sign: str
     ref: Ref
@@ -50,6 +55,14 @@ class Change:
     passes: tuple[int, int] | None
     note: str
     values: tuple[Value, ...] = ()
+    minted: str = ""
+
+    @property
+    def shown(self) -> str:
+        """Its name as a table shows it."""
+        if not self.minted:
+            return self.ref.key
+        return f"{self.ref.kind.ref(self.ref.namespace, self.minted).key}*"
 
     @property
     def when(self) -> str:
@@ -90,16 +103,20 @@ def changes(played: Played, baseline: Mapping[Ref, Object] | None = None) -> tup
     baseline: objects by ref; what the server sets and what is not stated is not compared.
     """
     wrote = _wrote(passes_of(played))
+    get = played.world.store.get
     after = {seen.ref: seen for seen in played.world.store.all()}
     if baseline is None:
         pairs = _pairs(played.before, after)
-        rows = [row for ref, old, new in pairs if (row := _row(ref, old, new, wrote))]
+        rows = [row for pair in pairs if (row := _row(pair, wrote, get))]
     else:
         after = _stated(played, after, set(wrote))
+        names = counterparts(after.values(), baseline)
+        after = {names.get(ref, ref): renamed(seen, names) for ref, seen in after.items()}
+        wrote = {names.get(ref, ref): by for ref, by in wrote.items()}
         rows = [
             row
-            for ref, old, new in _pairs(baseline, after)
-            if _differ(old, new) and (row := _row(ref, old, new, wrote, FILES))
+            for pair in _pairs(baseline, after)
+            if _differ(pair.old, pair.new) and (row := _row(pair, wrote, get, FILES))
         ]
     shown = (row for row in rows if row.ref.kind not in _NO_ROWS)
     return tuple(sorted(shown, key=lambda row: row.ref))
@@ -114,11 +131,17 @@ def _stated(played: Played, after: Mapping[Ref, Object], wrote: set[Ref]) -> dic
     return stated
 
 
-def _pairs(
-    before: Mapping[Ref, Object], after: Mapping[Ref, Object]
-) -> Iterable[tuple[Ref, Object | None, Object | None]]:
+class _Pair(NamedTuple):
+    """One object before and after."""
+
+    ref: Ref
+    old: Object | None
+    new: Object | None
+
+
+def _pairs(before: Mapping[Ref, Object], after: Mapping[Ref, Object]) -> Iterable[_Pair]:
     for ref in sorted({*before, *after}):
-        yield ref, before.get(ref), after.get(ref)
+        yield _Pair(ref, before.get(ref), after.get(ref))
 
 
 def _wrote(passes: Iterable[Pass]) -> dict[Ref, tuple[str, int, int]]:
@@ -131,24 +154,32 @@ def _wrote(passes: Iterable[Pass]) -> dict[Ref, tuple[str, int, int]]:
 
 
 def _row(
-    ref: Ref,
-    old: Object | None,
-    new: Object | None,
+    pair: _Pair,
     wrote: Mapping[Ref, tuple[str, int, int]],
+    get: Callable[[Ref], Object | None],
     otherwise: str = COLLECTOR,
 ) -> Change | None:
+    ref, old, new = pair
     if old is not None and new is not None:
         if _substance(old) == _substance(new):
             return None
-        sign, note = CHANGED, _what_changed(old, new)
+        sign, note = CHANGED, _note_of(old, new, get) or _what_changed(old, new)
     elif new is not None:
-        sign, note = CREATED, _holds(new)
+        sign, note = CREATED, _note_of(None, new, get) or _holds(new)
     else:
         sign, note = GONE, ""
     by, first, last = wrote.get(ref, (otherwise, 0, 0))
     shown = new if new is not None else old
     values = values_of(shown) if shown is not None else ()
-    return Change(sign, ref, by, (first, last) if last else None, note, values)
+    passes = (first, last) if last else None
+    minted = str(new.body["metadata"].get("generateName", "")) if new and sign == CREATED else ""
+    return Change(sign, ref, by, passes, note, values, minted if last else "")
+
+
+def _note_of(old: Object | None, new: Object, get: Callable[[Ref], Object | None]) -> str:
+    """What the capability of a kind says of it; empty where it has nothing to say."""
+    note = NOTES.get(new.kind)
+    return note(old, new, get) if note is not None else ""
 
 
 def values_of(seen: Object) -> tuple[Value, ...]:

@@ -4,26 +4,26 @@ Everything is read with the caller's own rights and nothing is ever written. Wha
 is unknown, never absent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from roadstead.capabilities.anchors import api
-from roadstead.capabilities.anchors.controller import ANCHORS
 from roadstead.capabilities.anchors.snapshot import RELEASES
 from roadstead.decision import Event
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
-from roadstead.engine.passes import Passed, PassReader
+from roadstead.engine.passes import Passed
+from roadstead.engine.reader import PassReader
 from roadstead.engine.store import State
 from roadstead.errors import BugError, ClusterError
 from roadstead.explain.rows import last_time
+from roadstead.explain.subject import Subject
+from roadstead.explain.subjects import SUBJECTS
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import EVENT, Kind, Ref
+from roadstead.kube.refs import EVENT, HELM_RELEASE, Kind, Ref
 from roadstead.kube.views import View
 from roadstead.runtime.client import Client
 from roadstead.settings import Settings
 
-EVENTS = View("events", EVENT, fields=f"source={api.COMPONENT}")
 _UNREAD = {403: State.FORBIDDEN, 404: State.ABSENT}
 
 
@@ -44,11 +44,23 @@ class Reading:
         """The metadata of all objects a selector matches."""
         return await self._client.list_metadata(kind, namespace, labels)
 
+    async def list_view(self, view: View, namespace: str) -> tuple[Object, ...]:
+        """All objects of a view's selection in a namespace."""
+        return await self._client.list_view(view, namespace)
+
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """Refuse."""
         raise _writes(kind, body)
 
     async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """Refuse."""
+        raise _writes(kind, body)
+
+    async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
+        """Refuse."""
+        raise BugError(f"a look would have applied {kind.kind} for {manager}: {sorted(body)}")
+
+    async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """Refuse."""
         raise _writes(kind, body)
 
@@ -68,24 +80,33 @@ def _writes(kind: Kind, body: Mapping[str, Any]) -> BugError:
 class Look:
     """One look at a cluster, or at one namespace of it.
 
-    namespace: empty for all.
+    namespace: empty for all. subjects: the capabilities that are asked.
     """
 
-    def __init__(self, client: Client, namespace: str, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        settings: Settings,
+        clock: Clock,
+        subjects: Sequence[Subject] = SUBJECTS,
+    ) -> None:
         """Read nothing yet."""
         self._client = client
         self._namespace = namespace
         self._clock = clock
-        self._engine = Engine((ANCHORS,), settings, clock, dry=True)
+        self._engine = Engine((one.controller for one in subjects), settings, clock, dry=True)
+        self._views = tuple(self._engine.stores)
+        self._subjects = tuple(subjects)
         self.api = Reading(client)
 
-    async def fill(self) -> None:
-        """List every view that decisions need.
+    async def fill(self, views: Iterable[View] = ()) -> None:
+        """List views: those given, else every one that decisions need.
 
-        Raises: ClusterError for anything but "forbidden" and "not served", and where not even
-            the releases can be read.
+        Raises: ClusterError for anything but "forbidden" and "not served", and where no object
+            that is asked for can be read.
         """
-        for view in self._engine.stores:
+        for view in dict.fromkeys(views) or self._views:
             try:
                 self._engine.begin_list(view)
                 await self._list(view)
@@ -93,26 +114,49 @@ class Look:
                 if error.status not in _UNREAD:
                     raise
                 self._engine.lost(view, _UNREAD[error.status])
-        self._require_releases()
+        if not any(self.readable(one) for one in self._subjects):
+            raise self._unreadable(self._subjects[0])
 
-    def _require_releases(self) -> None:
-        state, about = self.state(RELEASES), RELEASES.kind.resource
+    def readable(self, subject: Subject) -> bool:
+        """Whether the objects of a capability can be read."""
+        return self.state(subject.view) not in {State.FORBIDDEN, State.ABSENT}
+
+    def missing(self, subject: Subject) -> str:
+        """What keeps rows of a capability from being asked for, or from being ready; or empty."""
+        view, missed = subject.view, subject.missed
+        if self.state(view) is State.FORBIDDEN:
+            return f"{view.kind.plural} may not be read by you"
+        absent = missed is not None and self.state(missed) is State.ABSENT
+        if missed is not None and absent and self.objects(subject):
+            return f"{missed.kind.plural} not installed"
+        return ""
+
+    def unread(self, subject: Subject) -> tuple[str, ...]:
+        """What a capability looks at and cannot be read here, in words."""
+        views = [view for view in subject.controller.views if view != subject.view]
+        states = [(view, self.state(view)) for view in views]
+        return tuple(
+            f"{view.kind.resource}: you may not read them"
+            for view, state in states
+            if state is State.FORBIDDEN
+        )
+
+    def _unreadable(self, subject: Subject) -> ClusterError:
+        view, about = subject.view, subject.view.kind.resource
         where = f"in namespace {self._namespace}" if self._namespace else "in all namespaces"
-        if state is State.FORBIDDEN:
+        if self.state(view) is State.FORBIDDEN:
             flag = f"-n {self._namespace}" if self._namespace else "-A"
-            raise ClusterError(
+            return ClusterError(
                 f"you may not list {about} {where}",
                 status=403,
                 about=about,
                 hint=f"kubectl auth can-i list {about} {flag}",
             )
-        if state is State.ABSENT:
-            raise ClusterError(
-                f"this cluster does not serve {about}",
-                status=404,
-                about=about,
-                hint="it comes with Flux's helm-controller",
-            )
+        hint = "roadstead manifests crds | kubectl apply -f -"
+        if view.kind == HELM_RELEASE:
+            hint = "it comes with Flux's helm-controller"
+        message = f"this cluster does not serve {about}"
+        return ClusterError(message, status=404, about=about, hint=hint)
 
     async def _list(self, view: View) -> None:
         namespace = self._namespace if view.kind.namespaced else ""
@@ -129,6 +173,10 @@ class Look:
         """Whether a view can answer."""
         return self._engine.stores[view].state
 
+    def objects(self, subject: Subject) -> tuple[Object, ...]:
+        """Every object of a capability; none where they cannot be read."""
+        return self._engine.stores[subject.view].list() if self.readable(subject) else ()
+
     def releases(self) -> tuple[Object, ...]:
         """Every release that was found.
 
@@ -142,19 +190,19 @@ class Look:
 
     async def judge(self, key: Ref) -> Passed:
         """What a pass would come to, without a write."""
-        return await self._engine.work(ANCHORS.name, key, self.api)
+        subject = next(one for one in self._subjects if key.kind in one.keys)
+        return await self._engine.work(subject.controller.name, key, self.api)
 
     async def events(self) -> tuple[Object, ...]:
-        """The events that the controller has told, the latest last; none where unreadable."""
+        """The events that the controllers have told, the latest last; none where unreadable."""
         found: list[Object] = []
-        token = ""
-        try:
-            while True:
-                page = await self._client.page(EVENTS, self._namespace, continue_token=token)
-                found += page.objects
-                token = page.continue_token
-                if not token:
-                    break
-        except ClusterError:
-            return ()
+        for component in {one.controller.component for one in self._subjects}:
+            try:
+                found += await self._told_by(component)
+            except ClusterError:
+                continue
         return tuple(sorted(found, key=lambda seen: (last_time(seen), seen.ref)))
+
+    async def _told_by(self, component: str) -> tuple[Object, ...]:
+        view = View("events", EVENT, fields=f"source={component}")
+        return await self._client.list_view(view, self._namespace)

@@ -24,6 +24,7 @@ class Seen:
     anchor: the Secret at the anchor's name; None when there is none.
     source: the Secret the anchor was lifted from, as far as the server names one.
     reason, message: of the latest event about the release, its source or its anchor.
+    owed: whether somebody asks for an anchor; a release without one that owes none is no line.
     """
 
     release: Ref
@@ -31,6 +32,7 @@ class Seen:
     source: Object | None
     reason: str = ""
     message: str = ""
+    owed: bool = True
 
     @property
     def ours(self) -> bool:
@@ -40,9 +42,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One line of the table. word: what happened. reason: why, in the words of events."""
+    """One line of a table. word: what happened. reason: why, in the words of events."""
 
-    release: Ref
+    about: Ref
     word: str
     reason: str
     what: str
@@ -50,7 +52,14 @@ class Result:
 
 def results(first: Mapping[Ref, Seen], last: Mapping[Ref, Seen]) -> tuple[Result, ...]:
     """Compare two readings, one line a release, sorted."""
-    return tuple(_result(first.get(ref), last[ref]) for ref in sorted(last))
+    shown = (ref for ref in sorted(last) if _is_told(first.get(ref), last[ref]))
+    return tuple(_result(first.get(ref), last[ref]) for ref in shown)
+
+
+def _is_told(before: Seen | None, now: Seen) -> bool:
+    """Tell whether there is anything to say of a release."""
+    had = before is not None and before.anchor is not None
+    return had or now.anchor is not None or bool(now.reason) or now.owed
 
 
 def _result(before: Seen | None, now: Seen) -> Result:

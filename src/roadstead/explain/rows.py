@@ -1,36 +1,28 @@
-"""One row of `status` for each release: its anchor's state, where it comes from, when it expires.
+"""One row of `status`, and what events say of an object."""
 
-An anchor has no object of its own to ask, so the state is what a decision comes to now.
-"""
-
-from base64 import b64decode
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from roadstead.capabilities.anchors import api
-from roadstead.decision import Decision, Did, Outcome, Verdict
 from roadstead.errors import ClusterError
-from roadstead.explain.trail import NOTHING_OWED, PENDING, is_settled, stop_of
 from roadstead.kube.objects import Object
-from roadstead.kube.pem import lift
 from roadstead.kube.refs import Ref
-from roadstead.kube.times import format_time
 
-KIND = "TrustAnchor"
 UNKNOWN = "Unknown"
 _FORBIDDEN = 403
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One release.
+    """One object.
 
-    ready: None where nothing is owed. reason: the state's own word. about: source and expiry, or
-    what stands in the way. event: the latest that was told of the release, where nothing better
-    is known.
+    kind: as the table has it. ready: True, False, Unknown, or - where nothing is owed.
+    reason: the state's own word. about: what it has, or what stands in the way.
+    source, expires: of a trust anchor. addresses: that it holds.
+    event: the latest that was told of it, where nothing better is known.
     """
 
+    kind: str
     key: Ref
     ready: str
     reason: str
@@ -39,6 +31,7 @@ class Row:
     age: timedelta
     source: str = ""
     expires: str = ""
+    addresses: tuple[str, ...] = ()
     event: str = ""
 
     @property
@@ -46,71 +39,15 @@ class Row:
         """Whether nobody needs to look."""
         return self.ready in {"True", "-"}
 
-
-def row(
-    release: Object,
-    decision: Decision,
-    outcomes: Iterable[Outcome],
-    now: datetime,
-    *,
-    error: ClusterError | None = None,
-    event: str = "",
-) -> Row | None:
-    """Lay out one release; None for one that is no application.
-
-    outcomes: what a dry pass would have done; anything but "unchanged" is still to come.
-    """
-    key = release.ref
-    age = release.age(now)
-    if decision.state == "Ignored":
-        return None
-    if error is not None and _forbidden(error):
-        reason = f"{UNKNOWN} (may not read {_what(error)})"
-        return Row(key, UNKNOWN, reason, UNKNOWN, event, age, event=event)
-    if error is not None:
-        return Row(key, "False", "ReadFailed", "Error", error.message, age, event=event)
-    stop = stop_of(decision)
-    source, expires = _anchor(decision)
-    reason = _reason(decision)
-    ready = "True" if is_settled(decision) else "False"
-    about = f"{source}, expires {expires[:10]}" if source and expires else source
-    if stop is not None:
-        about = stop.message
-        reason = stop.reason if stop.verdict is Verdict.REFUSE else decision.state
-    elif any(outcome.did is not Did.UNCHANGED for outcome in outcomes):
-        ready, reason = "False", PENDING
-        about = f"{decision.state}, to be written" if decision.want else "to be withdrawn"
-    if decision.state in NOTHING_OWED:
-        ready = "-"
-    live = decision.want[0].live if decision.want else None
-    if live is not None:
-        age = live.age(now)
-    return Row(key, ready, reason, decision.state, about, age, source, expires, event)
+    @property
+    def order(self) -> tuple[str, str, str]:
+        """Namespace, kind, name."""
+        return (self.key.namespace, self.kind, self.key.name)
 
 
-def _reason(decision: Decision) -> str:
-    return decision.events[0].reason if decision.events else decision.state
-
-
-def _forbidden(error: ClusterError) -> bool:
+def is_forbidden(error: ClusterError) -> bool:
+    """Tell whether rights are missing."""
     return error.status == _FORBIDDEN or error.reason == "forbidden"
-
-
-def _what(error: ClusterError) -> str:
-    """What may not be read, as its resource."""
-    return "secrets" if "secret" in error.about.lower() else error.about
-
-
-def _anchor(decision: Decision) -> tuple[str, str]:
-    """Where a wanted anchor comes from, and when its first certificate expires."""
-    if not decision.want:
-        return "", ""
-    body = decision.want[0].body
-    source = str((body["metadata"].get("annotations") or {}).get(api.SOURCE, ""))
-    value = b64decode((body.get("data") or {}).get(api.KEY, ""))
-    certificates = lift(value).certificates
-    first = min((one.not_after for one in certificates), default=None)
-    return source, format_time(first) if first else ""
 
 
 def latest(events: Iterable[Object], refs: Iterable[Ref]) -> tuple[str, str]:

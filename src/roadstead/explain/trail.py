@@ -5,16 +5,10 @@ named, and no Secret's value is ever part of it.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cache
 
-from roadstead.capabilities.anchors import api
-from roadstead.capabilities.anchors.decide import RULES, WITHDRAWAL
-from roadstead.capabilities.anchors.snapshot import Snapshot
-from roadstead.decision import Decision, Event, Finding, Verdict
-from roadstead.explain.next import Known, Next, next_steps, wakes
-from roadstead.kube.objects import Meta, Object
-from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
+from roadstead.decision import Decision, Event, Finding, Telling, Verdict
+from roadstead.explain.subject import Next, Told
+from roadstead.kube.refs import Ref
 
 OK, WAIT, NO, NOT_ASKED, NOTE = "ok", "wait", "no", "--", "note"
 _MARKS = {Verdict.PASS: OK, Verdict.WAIT: WAIT, Verdict.REFUSE: NO}
@@ -36,16 +30,19 @@ class Line:
 class Trail:
     """Everything `why` says of one key.
 
-    reason: of the stop, or the state where nothing stopped. settled: whether all is as it should
-    be, or nothing is owed. notes: facts that are no rule's.
-    next: what a person may do, the alternatives in order; empty when nobody must act.
+    reason: of the stop, or the state where nothing stopped. headline: state and reason as the
+    first line has them. settled: whether all is as it should be, or nothing is owed.
+    refused: whether a person must act. notes: facts that are no rule's.
+    next: what a person may do, the alternatives in order; empty when nobody can do anything.
     wakes: what will have it looked at again; empty when a person must act.
     """
 
     key: Ref
     state: str
     reason: str
+    headline: str
     settled: bool
+    refused: bool
     lines: tuple[Line, ...]
     because: str
     next: tuple[Next, ...] = ()
@@ -53,24 +50,34 @@ class Trail:
     notes: tuple[str, ...] = ()
 
 
-def trail(key: Ref, decision: Decision, known: Known) -> Trail:
-    """Lay out a decision. known: what the next step is worded with."""
-    stop = stop_of(decision)
-    pending = stop is None and is_pending(decision)
-    told = stop.reason if stop else PENDING if pending else _reason_of(decision)
-    lines = tuple(_line(finding) for finding in decision.findings) + _unasked(decision.findings)
-    refused = bool(stop and stop.verdict is Verdict.REFUSE) or bool(decision.events)
+def trail(key: Ref, decision: Decision, told: Told, rules: tuple[str, ...] = ()) -> Trail:
+    """Lay out a decision.
+
+    told: what its capability says of it. rules: of the list that was asked, in order.
+    """
+    asked = tuple(_line(finding) for finding in decision.findings)
+    of_no_rule = tuple(f"{event.reason}: {event.message}" for event in _of_no_rule(decision))
     return Trail(
         key=key,
-        state=PENDING if pending else decision.state,
-        reason=told,
-        settled=is_settled(decision) and not pending,
-        lines=lines,
-        because=because(key, decision),
-        next=next_steps(key, decision, known) if refused else (),
-        wakes="" if refused else UNWRITTEN if pending else wakes(key, decision),
-        notes=tuple(f"{event.reason}: {event.message}" for event in _of_no_rule(decision)),
+        state=told.state,
+        reason=reason_of(decision),
+        headline=told.headline,
+        settled=told.settled and not warnings(decision) and not is_pending(decision),
+        refused=is_refused(decision),
+        lines=asked + _unasked(rules, decision.findings),
+        because=told.because,
+        next=told.next,
+        wakes=told.wakes,
+        notes=of_no_rule + told.notes,
     )
+
+
+def plain(decision: Decision) -> Told:
+    """What is said of a decision whose capability has no words of its own."""
+    stop = stop_of(decision)
+    because = stop.message if stop is not None else "every rule passes"
+    reason = reason_of(decision) or "Settled"
+    return Told(decision.state, reason, stop is None, f"Because {because}.")
 
 
 def stop_of(decision: Decision) -> Finding | None:
@@ -79,57 +86,57 @@ def stop_of(decision: Decision) -> Finding | None:
     return last if last is not None and last.verdict is not Verdict.PASS else None
 
 
-def is_settled(decision: Decision) -> bool:
-    """Tell whether a key is as it should be, or owes nothing. A warning is not settled."""
-    if decision.events:
-        return False
-    return decision.state in {"", api.PUBLISHED, api.WITHDRAWN, "CanonicalSelf", *NOTHING_OWED}
+def warnings(decision: Decision) -> tuple[Event, ...]:
+    """What is told of as long as it is true; what tells of a change is over with it."""
+    lasting = (one for one in decision.events if one.telling is not Telling.CHANGE)
+    return tuple(one for one in lasting if one.type == "Warning")
+
+
+def is_refused(decision: Decision) -> bool:
+    """Tell whether a person must act, or is warned while nothing else is waited for."""
+    stop = stop_of(decision)
+    return bool(warnings(decision)) if stop is None else stop.verdict is Verdict.REFUSE
+
+
+def reason_of(decision: Decision) -> str:
+    """The word of a decision: of its stop, of what is still to be written, of a warning."""
+    stop = stop_of(decision)
+    if stop is not None:
+        return stop.reason
+    if is_pending(decision):
+        return PENDING
+    return next((event.reason for event in warnings(decision)), decision.state)
 
 
 PENDING = "Pending"
-"""What a look calls an anchor that a running controller would write or withdraw now."""
+"""What a look calls an object that a running controller would write or withdraw now."""
 UNWRITTEN = "the controller does it as soon as it runs"
 
 
 def is_pending(decision: Decision) -> bool:
-    """Tell whether a decision that was not carried out would change something."""
+    """Tell whether a decision that nothing stopped, and was not carried out, changes something."""
+    if stop_of(decision) is not None:
+        return False
     unwritten = any(want.live is None or want.body != want.live.body for want in decision.want)
     return unwritten or bool(decision.drop)
 
 
-NOTHING_OWED = frozenset({"Ignored", "NothingToDo"})
-"""States in which a release has no anchor and should have none."""
+def with_recheck(text: str, decision: Decision) -> str:
+    """What wakes a key, with when it is looked at again if nothing does; empty stays empty."""
+    if not text or decision.recheck is None:
+        return text
+    minutes, seconds = divmod(int(decision.recheck.total_seconds()), 60)
+    return f"{text}; looked at again within {f'{minutes} min' if minutes else f'{seconds} s'}"
 
 
-def because(key: Ref, decision: Decision) -> str:
-    """The sentence under a trail."""
-    stop = stop_of(decision)
-    if stop is not None:
-        cause, _, effect = stop.message.partition("; ")
-        return f"Because {cause}, {effect or 'nothing is written'}."
-    for event in decision.events:
-        cause, _, effect = event.message.partition("; ")
-        return (
-            f"Because {cause}, {effect or 'it is told of'}; the anchor is published all the same."
-        )
-    if decision.drop:
-        return f"Because its source no longer opts in, {decision.drop[0].ref} is to be withdrawn."
-    if is_pending(decision):
-        return f"Because every rule passes, {anchor_of(key)} is to be written."
-    if decision.state == api.PUBLISHED:
-        return f"Because every rule passes, {anchor_of(key)} is published."
-    return "Because every rule passes, nothing is owed."
-
-
-def _reason_of(decision: Decision) -> str:
-    for event in decision.events:
-        return event.reason
-    return decision.state
+def names_of(rules: tuple[object, ...], nobody: object) -> tuple[str, ...]:
+    """The names of rules, asked of them: a rule answers on every snapshot, an empty one too."""
+    return tuple(rule(nobody).rule for rule in rules)  # type: ignore[operator] # a rule names itself
 
 
 def _of_no_rule(decision: Decision) -> tuple[Event, ...]:
     stop = stop_of(decision)
-    return tuple(e for e in decision.events if stop is None or e.reason != stop.reason)
+    return tuple(e for e in warnings(decision) if stop is None or e.reason != stop.reason)
 
 
 def _line(finding: Finding) -> Line:
@@ -147,26 +154,9 @@ def _line(finding: Finding) -> Line:
     )
 
 
-def _unasked(findings: tuple[Finding, ...]) -> tuple[Line, ...]:
+def _unasked(rules: tuple[str, ...], findings: tuple[Finding, ...]) -> tuple[Line, ...]:
     """The rules of the same list that come after the stop."""
     asked = {finding.rule for finding in findings}
-    rules = _names_of(WITHDRAWAL if asked & _only_withdrawal() else RULES)
     if not asked & set(rules):
         return ()
     return tuple(Line(NOT_ASKED, rule, "not asked") for rule in rules if rule not in asked)
-
-
-def _only_withdrawal() -> set[str]:
-    return set(_names_of(WITHDRAWAL)) - set(_names_of(RULES))
-
-
-@cache
-def _names_of(rules: tuple[object, ...]) -> tuple[str, ...]:
-    """The names of rules, asked of them: a rule answers on every snapshot."""
-    nobody = Snapshot(Object(HELM_RELEASE, Meta()), datetime(1970, 1, 1, tzinfo=UTC))
-    return tuple(rule(nobody).rule for rule in rules)  # type: ignore[operator] # a rule names itself
-
-
-def anchor_of(key: Ref) -> Ref:
-    """The anchor's name of a release."""
-    return SECRET.ref(key.namespace, key.name + api.SUFFIX)

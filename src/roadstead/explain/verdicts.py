@@ -4,13 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from roadstead.decision import Decision, Verdict
-from roadstead.explain.trail import NOTHING_OWED, Trail, stop_of
+from roadstead.explain.subjects import subject_of
+from roadstead.explain.trail import Trail, stop_of, warnings
 from roadstead.explain.world import Played
 from roadstead.kube.refs import Ref
 
 REFUSED, WARNED, WAITING = "refused", "warned", "waiting"
-_QUIET = frozenset({*NOTHING_OWED, "CanonicalSelf"})
-"""Reasons of a wait in which nobody waits for anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,8 @@ class Verdicted:
 
     @property
     def hint(self) -> str:
-        """The first step on, as one line; empty where nobody must act."""
-        first = self.trail.next[0].commands if self.trail.next else ()
+        """The first step on, as one line; of a wait, what ends it."""
+        first = self.trail.next[0].commands if self.trail.next and self.trail.refused else ()
         return " && ".join(first) if first else self.trail.wakes
 
 
@@ -58,13 +57,15 @@ def verdicts(played: Played, allowed: Iterable[tuple[str, str]] = ()) -> tuple[V
 
 
 def _told(key: Ref, decision: Decision) -> tuple[str, str, str, Ref] | None:
-    stop = stop_of(decision)
+    stop, subject = stop_of(decision), subject_of(key)
+    itself = subject is None or subject.is_judged_itself(key)
     if stop is not None:
-        if stop.verdict is Verdict.WAIT and stop.reason in _QUIET:
+        waits = stop.verdict is Verdict.WAIT
+        if waits and subject is not None and stop.reason in subject.quiet:
             return None
-        how = REFUSED if stop.verdict is Verdict.REFUSE else WAITING
-        return how, stop.reason, stop.message, stop.refs[0] if stop.refs else key
-    for event in decision.events:
+        about = stop.refs[0] if stop.refs and not itself else key
+        return WAITING if waits else REFUSED, stop.reason, stop.message, about
+    for event in warnings(decision):
         return WARNED, event.reason, event.message, event.about
     return None
 

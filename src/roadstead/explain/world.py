@@ -7,13 +7,16 @@ from datetime import datetime
 from roadstead.capabilities import CONTROLLERS
 from roadstead.decision import Decision
 from roadstead.engine.memory import Withdrawals
-from roadstead.engine.passes import Passed, PassReader, Writer, run_pass
+from roadstead.engine.passes import Passed, run_pass
+from roadstead.engine.reader import PassReader
+from roadstead.engine.writer import Writer
 from roadstead.errors import ClusterError, InputError
-from roadstead.explain.known import know
-from roadstead.explain.trail import Trail, trail
+from roadstead.explain.ask import trail_of
+from roadstead.explain.trail import Trail
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import NAMESPACE, Ref
 from roadstead.settings import Settings
+from roadstead.sim.actors import STAND_INS, acting, needed
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.sim.ours import Ours
@@ -39,6 +42,7 @@ class Played:
 
     placed: the objects of the files, those applied first.
     before: every object as it stood before the first pass.
+    stand_ins: the neighbours that acted, by name.
     """
 
     world: World
@@ -46,11 +50,18 @@ class Played:
     placed: tuple[Placed, ...] = field(repr=False)
     files: int
     before: dict[Ref, Object] = field(repr=False)
+    stand_ins: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """Every pass."""
         return tuple(self.settler.steps)
+
+    @property
+    def imagined(self) -> frozenset[Ref]:
+        """What stand-ins alone have written: a neighbour's doing, and none of ours."""
+        ours = {write.ref for step in self.steps for write in step.writes}
+        return self.settler.acted - ours
 
     @property
     def decisions(self) -> dict[Ref, tuple[str, Decision]]:
@@ -73,8 +84,7 @@ class Played:
         found = self.decisions.get(key)
         if found is None:
             return None
-        known = drive(know(self.reader(), key, found[1]))
-        return trail(key, found[1], known)
+        return drive(trail_of(key, found[1], self.reader()))
 
     def again(self, key: Ref, controller: Controller) -> Passed:
         """What one more pass of a key would come to; nothing is written."""
@@ -94,18 +104,24 @@ def play(
     *,
     observed: Sequence[str] = (),
     only: Sequence[str] = (),
+    stand_ins: Sequence[str] | None = None,
 ) -> Played:
     """Load files, and run decisions over them until nothing is written.
 
     observed: files of objects that are there already; `paths` are applied over them.
     only: the controllers that run; all when empty.
-    Raises: InputError for a controller there is not; UnreadableWorldError with every problem;
-        DoesNotSettleError.
+    stand_ins: neighbours that act; None for those that the files hold something for.
+    Raises: InputError for a controller or a stand-in there is not; UnreadableWorldError with
+        every problem; DoesNotSettleError.
     """
     for name in only:
         if name not in CONTROLLERS:
             hint = f"there are {', '.join(CONTROLLERS)}"
             raise InputError(f"there is no capability `{name}`", hint=hint)
+    for name in stand_ins or ():
+        if name not in STAND_INS:
+            hint = f"there are {', '.join(STAND_INS)}"
+            raise InputError(f"there is no stand-in `{name}`", hint=hint)
     kinds = kinds_of(CONTROLLERS)
     world = World(now, kinds)
     there = load(observed, kinds, now, stdin)
@@ -119,10 +135,11 @@ def play(
         raise UnreadableWorldError(sorted(problems, key=_order))
     before = {seen.ref: seen for seen in world.store.all()}
     controllers = [one for name, one in CONTROLLERS.items() if not only or name in only]
-    settler = Settler(world, controllers, settings)
+    names = needed(ref.kind for ref in before) if stand_ins is None else tuple(stand_ins)
+    settler = Settler(world, controllers, settings, acting(names))
     settler.settle()
     placed = (*loaded.objects, *there.objects)
-    return Played(world, settler, placed, loaded.files + there.files, before)
+    return Played(world, settler, placed, loaded.files + there.files, before, names)
 
 
 def _order(problem: InputError) -> tuple[str, int, int]:

@@ -86,4 +86,6 @@ CRD = Kind(
     "customresourcedefinitions",
     namespaced=False,
 )
+SERVICE = Kind("Service", "", "v1", "services")
+ENDPOINT_SLICE = Kind("EndpointSlice", "discovery.k8s.io", "v1", "endpointslices")
 HELM_RELEASE = Kind("HelmRelease", "helm.toolkit.fluxcd.io", "v2", "helmreleases")

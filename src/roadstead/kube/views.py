@@ -51,6 +51,10 @@ class View:
     keep: Callable[[Object], Object | None] = keep_all
     indexes: tuple[Index, ...] = ()
 
+    def __hash__(self) -> int:
+        """By its name: stores are looked up by view with every read and every event."""
+        return hash(self.name)
+
     def selects(self, whole: Object) -> bool:
         """Tell whether an object, read in full, is part of the selection."""
         labels, fields = _selectors(self.labels, self.fields)

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Protocol
 
-from roadstead.decision import Event
+from roadstead.decision import Event, Telling
 from roadstead.engine.clock import Clock
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.times import format_time
+from roadstead.kube.views import View
 
 LONGEST_MESSAGE = 1024
 REMEMBERED = 10_000
@@ -34,6 +35,9 @@ class Requests(Protocol):
     ) -> tuple[Object, ...]:
         """Metadata of a selection."""
 
+    async def list_view(self, view: View, namespace: str = "") -> tuple[Object, ...]:
+        """What a view selects."""
+
     async def create(
         self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
     ) -> Object:
@@ -43,6 +47,21 @@ class Requests(Protocol):
         self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
     ) -> Object:
         """PUT."""
+
+    async def replace_status(
+        self, kind: Kind, body: Mapping[str, Any], *, deadline: float | None = None
+    ) -> Object:
+        """PUT to `/status`."""
+
+    async def apply(
+        self,
+        kind: Kind,
+        body: Mapping[str, Any],
+        manager: str,
+        *,
+        deadline: float | None = None,
+    ) -> Object:
+        """Server-side apply."""
 
     async def patch(
         self, ref: Ref, body: Mapping[str, Any], *, deadline: float | None = None
@@ -73,6 +92,10 @@ class LiveApi:
         self.get = client.get
         self.list_metadata = client.list_metadata
 
+    async def list_view(self, view: View, namespace: str) -> tuple[Object, ...]:
+        """All objects of a view's selection in a namespace, in its form."""
+        return await self._client.list_view(view, namespace)
+
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """POST; gives the metadata of what was made."""
         return await self._client.create(kind, body, deadline=WRITE_DEADLINE)
@@ -81,8 +104,16 @@ class LiveApi:
         """PUT; gives the metadata of what is now there."""
         return await self._client.replace(kind, body, deadline=WRITE_DEADLINE)
 
+    async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
+        """PUT to `/status`; gives the metadata after it."""
+        return await self._client.replace_status(kind, body, deadline=WRITE_DEADLINE)
+
+    async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
+        """Server-side apply, forced; gives the metadata of what is now there."""
+        return await self._client.apply(kind, body, manager, deadline=WRITE_DEADLINE)
+
     async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
-        """DELETE with both preconditions."""
+        """DELETE with the preconditions that are given."""
         await self._client.delete(ref, uid, resource_version, deadline=WRITE_DEADLINE)
 
     async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002
@@ -111,7 +142,8 @@ class LiveApi:
             if error.status != HTTPStatus.CONFLICT:
                 raise
             # Told before this process started, or by a request whose answer was lost.
-            await self._repeated(event, name, {"lastTimestamp": now})
+            if event.telling is not Telling.ONCE:
+                await self._repeated(event, name, {"lastTimestamp": now})
         self._remember(name, series)
 
     async def _repeated(self, event: Event, name: str, body: Mapping[str, Any]) -> bool:

@@ -2,12 +2,13 @@
 
 No answer and no bug in a mapper ends a feed: the view's state says what is wrong, and it is tried
 again. At most two views are listed at a time, and long lists are fed in pieces, so that neither
-memory nor the loop suffers from a relist. No log line holds anything of an object.
+memory nor the loop suffers from a relist. A view that everybody can do without is asked for only
+while discovery lists its kind. No log line holds anything of an object.
 """
 
 import asyncio
 import gc
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from typing import Protocol
 
@@ -16,10 +17,13 @@ from roadstead.engine.engine import Engine
 from roadstead.engine.store import State
 from roadstead.errors import ClusterError
 from roadstead.kube.views import View
-from roadstead.runtime.client import PAGE_SIZE
 from roadstead.runtime.clock import Rest, rest
+from roadstead.runtime.discovery import DISCOVERY_PERIOD, Discovery
 from roadstead.runtime.logs import Log, place_of
+from roadstead.runtime.reads import PAGE_SIZE
+from roadstead.runtime.refusals import unserved
 from roadstead.runtime.watcher import (
+    LONGEST_PAUSES,
     Begin,
     End,
     Follow,
@@ -40,7 +44,6 @@ EVENTS_A_TURN = 100
 LISTS_AT_ONCE = 2
 INITIAL_SILENCE = 60.0
 """Seconds a WatchList may be silent before its end mark."""
-DISCOVERY_PERIOD = 10.0
 DEAD_AFTER = 600.0
 """Seconds after which a watch that says nothing fails liveness. Source: trust-anchors 9."""
 THRESHOLDS = (50_000, 20, 50)
@@ -83,11 +86,15 @@ def freeze() -> None:
 
 
 class Feed:
-    """One view's list and watch."""
+    """One view's list and watch.
+
+    optional: nobody needs the view, so that discovery is asked before its collection is.
+    """
 
     def __init__(self, view: View, feeds: "Feeds") -> None:
         """Ask for nothing yet."""
         self.view = view
+        self.optional = feeds.engine.optional(view)
         self.state = State.SYNCING
         self.reason = ""
         self._feeds = feeds
@@ -96,6 +103,9 @@ class Feed:
         self._heard = feeds.clock.steady()
         self._waits: float | None = None
         self._turn = False
+        self._listed: bool | None = None
+        self._scope: asyncio.Timeout | None = None
+        self._withdrawn = False
 
     @property
     def age(self) -> float:
@@ -104,23 +114,51 @@ class Feed:
         return now - self._heard
 
     def wake(self) -> None:
-        """Try again now."""
+        """Try again now; a kind that is waited for is looked up now."""
         self._watcher.woken()
         self._woken.set()
+        if self.optional and not self._listed:
+            self._feeds.looking.set()
+
+    def found(self, *, listed: bool) -> None:
+        """Hear whether discovery lists the kind."""
+        before, self._listed = self._listed, listed
+        if not listed:
+            if self.optional:
+                self._heard = self._feeds.clock.steady()  # nothing else is asked meanwhile
+            if before and self._scope and not self._scope.expired():
+                self._withdrawn = True
+                self._scope.reschedule(asyncio.get_running_loop().time())
+        if (self.optional and listed is not before) or (listed and self.state is State.ABSENT):
+            self._watcher.woken()
+            self._woken.set()
 
     async def run(self) -> None:
         """List and watch until cancelled."""
         try:
             while True:
-                retry = await self._attempt()
-                self._give_turn()
-                if retry.lost is not None:
-                    self._lose(retry.lost)
-                if retry.seconds > 0:
-                    await self._feeds.rest(retry.seconds, self._woken)
+                if self.optional and not self._listed:
+                    await self._wait_for_kind()
+                else:
+                    await self._try()
                 self._woken.clear()
         finally:
             self._give_turn()
+
+    async def _wait_for_kind(self) -> None:
+        """Ask for nothing until discovery lists the kind."""
+        if self._listed is False and self.state is not State.ABSENT:
+            self._failed(unserved(self.view.kind), self._feeds.clock.steady())
+            self._lose(State.ABSENT)
+        await self._feeds.rest(LONGEST_PAUSES[State.ABSENT], self._woken)
+
+    async def _try(self) -> None:
+        retry = await self._attempt()
+        self._give_turn()
+        if retry.lost is not None:
+            self._lose(retry.lost)
+        if retry.seconds > 0:
+            await self._feeds.rest(retry.seconds, self._woken)
 
     async def _attempt(self) -> Retry:
         """Make one request, or a list's row of them; say how to go on."""
@@ -146,6 +184,9 @@ class Feed:
         retry = self._watcher.failed(error, self._feeds.clock.steady() - started)
         if retry.lost in {State.ABSENT, State.FORBIDDEN}:
             self._heard = self._feeds.clock.steady()
+        if retry.lost is State.ABSENT and self._listed:
+            self._listed = False
+            self._feeds.discovery.gone(self.view.kind)
         if self.reason != error.reason or retry.lost not in {None, State.STALE, self.state}:
             self._feeds.log.warning(
                 "kind absent" if retry.lost is State.ABSENT else "view lost",
@@ -168,7 +209,7 @@ class Feed:
 
     async def _follow(self, asked: Follow) -> bool:
         """Read one stream to its end; tell whether a line came."""
-        count = 0
+        count, self._withdrawn = 0, False
         stream = self._feeds.source.watch(
             self.view,
             asked.resource_version,
@@ -178,22 +219,26 @@ class Feed:
         )
         bound = INITIAL_SILENCE if asked.initial else None
         try:
-            async with asyncio.timeout(bound) as scope, aclosing(stream) as events:
+            async with asyncio.timeout(bound) as self._scope, aclosing(stream) as events:
                 async for event in events:
                     count += 1
                     self._heard = self._feeds.clock.steady()
                     step = self._watcher.event(event)
                     if step is not None:
                         await self._carry_out(step)
-                    if asked.initial:
-                        scope.reschedule(self._initial_bound())
+                    if asked.initial and not self._withdrawn:
+                        self._scope.reschedule(self._initial_bound())
                     if count % EVENTS_A_TURN == 0:
                         await asyncio.sleep(0)
         except TimeoutError:
             about = self.view.kind.resource
+            if self._withdrawn:
+                raise unserved(self.view.kind) from None
             raise ClusterError(
                 f"the list of {about} stopped coming", reason="Silent", about=about
             ) from None
+        finally:
+            self._scope = None
         return count > 0
 
     def _initial_bound(self) -> float | None:
@@ -251,6 +296,7 @@ class Feed:
     def _lose(self, state: State) -> None:
         self._feeds.engine.lost(self.view, state)
         self.state = self._feeds.engine.stores[self.view].state
+        self._feeds.ring()
 
     async def _take_turn(self) -> None:
         """Wait until another list may run; that time is nobody's silence."""
@@ -302,6 +348,7 @@ class Feeds:
         self.settle = settle
         self.rest = rest
         self.turns = asyncio.Semaphore(LISTS_AT_ONCE)
+        self.discovery, self.looking = Discovery(self._served), asyncio.Event()
         self.all = tuple(Feed(view, self) for view in engine.stores)
 
     async def run(self) -> None:
@@ -332,23 +379,19 @@ class Feeds:
         return " ".join(name for name, desk in desks if view in desk.controller.views)
 
     async def _discover(self) -> None:
-        """Wake the feeds of kinds that were absent as soon as they are served."""
-        never = asyncio.Event()
+        """Ask again and again about the kinds that may come and go."""
         while True:
-            await self.rest(DISCOVERY_PERIOD, never)
-            absent = [feed for feed in self.all if feed.state is State.ABSENT]
-            for group in sorted({feed.view.kind.group for feed in absent}):
-                served = await self._served(group)
-                for feed in absent:
-                    kind = feed.view.kind
-                    if kind.group == group and kind.plural in served.get(kind.version, ()):
-                        feed.wake()
+            self.looking.clear()
+            groups = {f.view.kind.group for f in self.all if f.optional or f.state is State.ABSENT}
+            asked = [feed for feed in self.all if feed.view.kind.group in groups]
+            told = await self.discovery.look(feed.view.kind for feed in asked)
+            for feed in asked:
+                if feed.view.kind in told:
+                    feed.found(listed=told[feed.view.kind])
+            await self.rest(DISCOVERY_PERIOD, self.looking)
 
-    async def _served(self, group: str) -> dict[str, frozenset[str]]:
-        try:
-            return await self.source.served(group)
-        except ClusterError:
-            return {}  # the feed itself goes on trying
+    async def _served(self, group: str) -> Mapping[str, frozenset[str]]:
+        return await self.source.served(group)
 
     def _tell_bug(self, view: str, bug: Exception) -> None:
         self.log.error("bug in a view", view=view, type=type(bug).__name__, place=place_of(bug))

@@ -1,18 +1,31 @@
-"""`/metrics`, `/healthz` and `/readyz`; readiness names what each capability lacks."""
+"""`/metrics`, `/healthz` and `/readyz`; readiness names what each capability lacks.
+
+What a capability can do without is named too, but fails nothing.
+"""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from http import HTTPStatus
+from typing import NamedTuple
 
 from aiohttp import web
 
 from roadstead.engine.engine import Engine
+from roadstead.engine.store import State
 from roadstead.errors import InputError
 from roadstead.runtime.feed import Feeds
 
-Check = Callable[[], str]
-"""Gives what is wrong, or nothing."""
+
+class Health(NamedTuple):
+    """What a check found. wrong: why it fails. without: what is missed though it does not."""
+
+    wrong: str = ""
+    without: str = ""
+
+
+Check = Callable[[], Health]
 OFF = "0"
+_AWAY = frozenset({State.ABSENT, State.FORBIDDEN})
 EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -21,14 +34,17 @@ def readiness(engine: Engine, feeds: Feeds) -> dict[str, Check]:
 
     def check_of(name: str) -> Check:
         desk = engine.desks[name]
+        views, optional = desk.controller.views, desk.controller.optional
 
-        def check() -> str:
-            wrong = list(feeds.missing(desk.controller.views))
+        def check() -> Health:
+            away = {view for view in optional if engine.stores[view].state in _AWAY}
+            wrong = list(feeds.missing(view for view in views if view not in away))
+            without = feeds.missing(view for view in views if view in away)
             held = desk.withdrawals.held()
             if held:
                 said = ", ".join(f"{kind} {count}" for kind, count in held.items())
                 wrong.append(f"withdrawals held: {said}")
-            return "; ".join(wrong)
+            return Health("; ".join(wrong), "; ".join(without))
 
         return check
 
@@ -38,18 +54,23 @@ def readiness(engine: Engine, feeds: Feeds) -> dict[str, Check]:
 def liveness(feeds: Feeds) -> dict[str, Check]:
     """Every watch has delivered, or was established again, within ten minutes."""
     return {
-        "ping": lambda: "",
-        "watches": lambda: ", ".join(f"{w} is silent" for w in feeds.dead()),
+        "ping": Health,
+        "watches": lambda: Health(", ".join(f"{w} is silent" for w in feeds.dead())),
     }
 
 
 def judged(checks: Mapping[str, Check], what: str, *, verbose: bool) -> tuple[bool, str]:
-    """Ask checks; give whether all passed and the page, in the form kube-apiserver has."""
+    """Ask checks; give whether all passed and the page, in the form kube-apiserver has.
+
+    It is one word when all is well, and when nothing is missed.
+    """
     lines, good = [], True
     for name, check in checks.items():
-        wrong = check()
+        wrong, without = check()
         good = good and not wrong
-        lines.append(f"[-]{name} failed: {wrong}" if wrong else f"[+]{name} ok")
+        verbose = verbose or bool(without)
+        said = f"[-]{name} failed: {wrong}" if wrong else f"[+]{name} ok"
+        lines.append(f"{said}, without: {without}" if without else said)
     if good and not verbose:
         return True, "ok"
     return good, "\n".join([*lines, f"{what} check {'passed' if good else 'failed'}", ""])

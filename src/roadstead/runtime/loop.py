@@ -125,6 +125,7 @@ class Loop:
                     about=outcome.ref.path,
                     status=outcome.status,
                     reason=outcome.reason,
+                    said=outcome.message,
                 )
             elif outcome.did is not Did.UNCHANGED:
                 self._log.info(f"{self._done_word} {outcome.did}", about=outcome.ref.path)

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from roadstead.decision import Decision, Did, Finding, Verdict
+from roadstead.decision import Decision, Did, Finding, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Desk, Engine
 from roadstead.engine.passes import Passed
@@ -26,13 +26,18 @@ RECONCILE_BUCKETS = (
 QUEUE_BUCKETS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000)
 RESULTS = ("error", "requeue", "requeue_after", "success")
 _OPS = {Did.CREATED: "create", Did.UPDATED: "update", Did.DELETED: "delete"}
+_WAYS = {How.APPLY: "apply", How.MINT: "mint", How.STATUS: "status"}
+"""The ways to write that are counted as such, whatever came of them."""
+_NOTHING_SENT = frozenset({Did.UNCHANGED, Did.HELD, Did.SKIPPED})
 _METHODS = {
     "get": "GET",
     "list": "GET",
     "watch": "GET",
     "create": "POST",
     "update": "PUT",
+    "update-status": "PUT",
     "patch": "PATCH",
+    "apply": "PATCH",
     "delete": "DELETE",
 }
 _NAMED = ("name", "controller")
@@ -209,8 +214,8 @@ class Metrics:
         for outcome in passed.outcomes:
             done = "dry" if self._dry else "ok"
             result = done if outcome.did is not Did.FAILED else outcome.reason or "failed"
-            op = _OPS.get(outcome.did) or _meant(passed.decision, outcome.ref)
-            if outcome.did in {Did.UNCHANGED, Did.HELD}:
+            op = _op(passed.decision, outcome)
+            if outcome.did in _NOTHING_SENT:
                 result = outcome.did.value
             self.applied.labels(outcome.ref.kind.kind, op, result).inc()
             if name == ANCHORS and outcome.did in _OPS and not self._dry:
@@ -250,8 +255,13 @@ class Figures:
             self._errors.inc()
 
 
-def _meant(decision: Decision, ref: Ref) -> str:
-    """Say what was tried where nothing came of it."""
+def _op(decision: Decision, outcome: Outcome) -> str:
+    """Say what was done, or what was tried where nothing came of it."""
+    if outcome.how in _WAYS:
+        return _WAYS[outcome.how]
+    if outcome.did in _OPS:
+        return _OPS[outcome.did]
+    ref = outcome.ref
     if any(drop.ref == ref for drop in decision.drop):
         return "delete"
     return "update" if any(want.ref == ref and want.live for want in decision.want) else "create"

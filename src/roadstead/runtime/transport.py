@@ -21,7 +21,8 @@ from yarl import URL
 from roadstead import __version__
 from roadstead.errors import ClusterError, InputError
 from roadstead.runtime.credentials import Auth, Credentials
-from roadstead.runtime.wire import JSON, refusal
+from roadstead.runtime.refusals import refusal
+from roadstead.runtime.wire import JSON
 
 IN_FLIGHT = 32
 DEADLINE_SECONDS = 30.0
@@ -61,7 +62,8 @@ class Limits:
 class Call(msgspec.Struct, frozen=True, gc=False):
     """One request.
 
-    verb: as RBAC has it; `get` and `list` may be repeated. about: the object or collection.
+    verb: for logs and figures, as RBAC has it but for `apply` and `update-status`; `get` and
+        `list` may be repeated. about: the object or collection.
     hush: keep the server's sentence out of errors. gated: whether the gate is asked.
     """
 

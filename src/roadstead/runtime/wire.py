@@ -1,14 +1,11 @@
-"""What goes over the wire: pages, watch lines and refusals, decoded from bytes.
+"""What goes over the wire: pages, watch lines and written objects, decoded from bytes.
 
 A metadata view's bytes are checked before anything of them is kept: a server may ignore Accept
-and send whole Secrets. Their `data` is skipped over, never made into a value. A refusal that is
-about a Secret is reduced to its reason: the server's sentence may quote the value.
+and send whole Secrets. Their `data` is skipped over, never made into a value.
 """
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
-from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -17,17 +14,17 @@ from roadstead.errors import ClusterError
 from roadstead.kube.objects import Meta, Object, without_bulk
 from roadstead.kube.refs import Kind
 from roadstead.kube.views import Form, View
+from roadstead.runtime.refusals import Status, cut, quiet, refused
 
 JSON = "application/json"
 PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 MERGE_PATCH = "application/merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 
-MESSAGE_LENGTH = 300
 LONGEST_LINE_BYTES = 64 << 20
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 _PLAIN = re.compile(r"[A-Za-z0-9._:-]+").fullmatch
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]{0,63}").fullmatch
 
 
 class Page(msgspec.Struct, frozen=True, gc=False):
@@ -89,25 +86,6 @@ class _FullLine(msgspec.Struct, gc=False):
     object: dict[str, Any]
 
 
-class _Cause(msgspec.Struct, gc=False):
-    reason: str = ""
-
-
-class _Details(msgspec.Struct, gc=False, rename="camel"):
-    name: str = ""
-    causes: list[_Cause] | None = None
-    retry_after_seconds: int = 0
-
-
-class Status(msgspec.Struct, gc=False):
-    """What the API server says when it refuses."""
-
-    code: int = 0
-    reason: str = ""
-    message: str = ""
-    details: _Details | None = None
-
-
 class _ErrorLine(msgspec.Struct, gc=False):
     type: str
     object: Status
@@ -145,7 +123,6 @@ class Release(msgspec.Struct, rename="camel"):
     git_version: str
 
 
-_STATUS = msgspec.json.Decoder(Status)
 _ERROR_LINE = msgspec.json.Decoder(_ErrorLine)
 _PARTIAL_ONE = msgspec.json.Decoder(_Partial)
 _PARTIAL_PAGE = msgspec.json.Decoder(_PartialPage)
@@ -231,7 +208,7 @@ def decode_line(view: View, line: bytes, about: str) -> WatchEvent:
         status = _ERROR_LINE.decode(line).object
     except (msgspec.DecodeError, ValueError):
         raise cut(about) from None
-    raise _refused(status, status.code or 500, about, f"watch {about}", quiet(view.kind))
+    raise refused(status, status.code or 500, about, f"watch {about}", hush=quiet(view.kind))
 
 
 def selection_of(view: View) -> dict[str, str]:
@@ -246,7 +223,7 @@ def collection_of(kind: Kind, namespace: str) -> str:
 
 
 def path_of(kind: Kind, namespace: str, name: str = "") -> str:
-    """Give a path that a name cannot lead out of.
+    """Give a path that a name cannot lead out of; of the collection when no name is given.
 
     Raises: ClusterError for a name that no object can have.
     """
@@ -291,63 +268,6 @@ class Lines:
         """
         if self._open:
             raise cut(self._about)
-
-
-def refusal(
-    code: int, content: bytes, *, verb: str, about: str, hush: bool, retry_after: str = ""
-) -> ClusterError:
-    """Turn an answer that is no success into an error.
-
-    hush: leave the server's sentence out. retry_after: the header, as it came.
-    """
-    try:
-        status = _STATUS.decode(content)
-    except msgspec.DecodeError:
-        status = Status()
-    error = _refused(status, code, about, f"{verb} {about}", hush)
-    if retry_after.isdecimal():
-        error.retry_after = timedelta(seconds=int(retry_after[:6]))
-    return error
-
-
-def cut(about: str) -> ClusterError:
-    """Say that an answer ended early or is no JSON of ours; nothing of it is shown."""
-    return ClusterError(f"the answer about {about} is cut or malformed", reason="Cut", about=about)
-
-
-def quiet(kind: Kind) -> bool:
-    """Tell whether what the server says of this kind may quote what must not be shown."""
-    return kind.kind == "Secret"
-
-
-def _refused(status: Status, code: int, about: str, doing: str, hush: bool) -> ClusterError:
-    details = status.details or _Details()
-    # a webhook's refusal may put a whole sentence where a word belongs
-    reason = _word(status.reason) or _phrase(code)
-    if code == HTTPStatus.NOT_FOUND and not details.name:
-        reason = "NotServed"  # the path is unknown; an object that is not there is named
-    said = "" if hush else " ".join(status.message.split())[:MESSAGE_LENGTH]
-    causes = details.causes or [_Cause()]
-    wait = details.retry_after_seconds
-    return ClusterError(
-        f"{doing}: {code} {reason}" + (f": {said}" if said else ""),
-        status=code,
-        reason=reason,
-        cause=_word(causes[0].reason),
-        about=about,
-        retry_after=timedelta(seconds=min(wait, 999_999)) if wait > 0 else None,
-    )
-
-
-def _word(text: str) -> str:
-    return text if _WORD(text) else ""
-
-
-def _phrase(code: int) -> str:
-    try:
-        return HTTPStatus(code).phrase.replace(" ", "").replace("-", "")
-    except ValueError:
-        return "Unknown"
 
 
 def _refuse_full(partial: _Partial | _PartialPage, kind: str, about: str) -> None:

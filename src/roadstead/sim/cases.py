@@ -17,12 +17,14 @@ from roadstead.kube.documents import Document, Place, parse
 from roadstead.kube.times import format_time, parse_time
 from roadstead.settings import Settings
 from roadstead.sim import accept
+from roadstead.sim.actors import acting
 from roadstead.sim.compare import Difference
-from roadstead.sim.flags import STAND_INS, START, StartUpError, controllers, kinds_of, settings_of
+from roadstead.sim.flags import START, StartUpError, controllers, kinds_of, settings_of
 from roadstead.sim.kinds import Kinds
 from roadstead.sim.load import Placed, load
 from roadstead.sim.offline import Offline
 from roadstead.sim.placeholders import Names, uids_in
+from roadstead.sim.roles import controllers_of, listed, unfit
 from roadstead.sim.scene import Scene
 from roadstead.sim.settle import DoesNotSettleError
 from roadstead.sim.stage import Stage
@@ -30,11 +32,6 @@ from roadstead.sim.steps import WORDS, Step, play
 from roadstead.sim.wants import judge, plan_exit
 from roadstead.sim.world import World
 from roadstead.wiring import Controller
-
-CAPABILITIES = frozenset(
-    {"attachments", "gateways", "anchors", "wildcards", "lineage", "refresher", "services"}
-)
-"""Every name a folder of cases may have for its capability, built or not."""
 
 _OWN_KEYS = frozenset({"capabilities", "standIns", "now", "only"})
 
@@ -53,7 +50,7 @@ class UnreadableCaseError(InputError):
 class Case:
     """One case, read and understood.
 
-    flags: those of `run` as stated. controllers, stand_ins: what acts, by name.
+    flags: those of `run` as stated. controllers, stand_ins: what acts.
     only: `cluster`, `world` or empty.
     """
 
@@ -63,6 +60,7 @@ class Case:
     objects: tuple[Placed, ...] = field(repr=False)
     flags: Mapping[str, Any]
     controllers: tuple[Controller, ...]
+    stand_ins: tuple[Controller, ...]
     now: datetime
     only: str
     steps: tuple[Step, ...]
@@ -109,7 +107,7 @@ def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | No
     kinds = kinds_of(known)
     stated = _settings(folder, problems)
     now = _now(stated, folder, problems)
-    acting = _acting(folder, stated, known, problems)
+    ours = controllers_of(folder, stated, known, problems)
     loaded = load([str(folder / "world.yaml")], kinds, now, bytes)
     problems += loaded.problems
     steps = _steps(folder, problems)
@@ -118,16 +116,14 @@ def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | No
         problems.append(InputError("want.yaml is a map", place=str(want.place)))
     only = str(stated.get("only") or "")
     if only not in {"", "cluster", "world"}:
-        problems.append(
-            InputError("`only` is cluster or world", place=str(folder / "settings.yaml"))
-        )
+        problems.append(unfit("`only` is cluster or world", folder))
     flags = {key: value for key, value in stated.items() if key not in _OWN_KEYS}
     try:
         settings_of(flags, folder)
     except StartUpError:
         pass  # the case may be about just that
     except InputError as error:
-        problems.append(InputError(error.message, place=str(folder / "settings.yaml")))
+        problems.append(unfit(error.message, folder))
     if problems or want is None:
         raise UnreadableCaseError(folder, problems)
     return Case(
@@ -136,7 +132,8 @@ def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | No
         kinds=kinds,
         objects=loaded.objects,
         flags=flags,
-        controllers=acting,
+        controllers=ours,
+        stand_ins=acting(listed(stated, "standIns")),
         now=now,
         only=only,
         steps=steps,
@@ -175,39 +172,8 @@ def _now(stated: Mapping[str, Any], folder: Path, problems: list[InputError]) ->
     try:
         return parse_time(str(stated["now"]))
     except ValueError:
-        place = str(folder / "settings.yaml")
-        problems.append(InputError("`now` is no RFC 3339 time", place=place))
+        problems.append(unfit("`now` is no RFC 3339 time", folder))
         return START
-
-
-def _acting(
-    folder: Path,
-    stated: Mapping[str, Any],
-    known: Mapping[str, Controller],
-    problems: list[InputError],
-) -> tuple[Controller, ...]:
-    """The controllers a case runs: those it names, else its folder's, else all."""
-    place = str(folder / "settings.yaml")
-    for word, there in (("capabilities", known), ("standIns", STAND_INS)):
-        names = stated.get(word) or []
-        for name in names if isinstance(names, list) else [names]:
-            if name not in there:
-                exist = ", ".join(sorted(there)) or "none"
-                problems.append(InputError(f"{word}: no `{name}`; there are {exist}", place=place))
-    wanted = stated.get("capabilities")
-    if isinstance(wanted, str):
-        wanted = [wanted]
-    if wanted is None:
-        above = [parent.name for parent in folder.resolve().parents]
-        own = next((name for name in above if name in known), None)
-        if above and above[0] in CAPABILITIES:
-            own = above[0]
-        wanted = sorted(known) if own is None else [own]
-        if own is not None and own not in known:
-            exist = ", ".join(sorted(known)) or "none"
-            message = f"the folder's capability `{own}` does not exist; there are {exist}"
-            problems.append(InputError(message, place=str(folder)))
-    return tuple(known[name] for name in wanted if name in known)
 
 
 def _steps(folder: Path, problems: list[InputError]) -> tuple[Step, ...]:
@@ -272,6 +238,11 @@ def _seeded(placed: Placed, stage: Stage, names: Names) -> bool:
     return True
 
 
+def stage_of(case: Case) -> Offline:
+    """An empty offline world for a case, with whoever acts in it."""
+    return Offline(World(case.now, case.kinds), case.controllers, Settings(), case.stand_ins)
+
+
 def play_case(case: Case, stage: Stage) -> tuple[list[Difference], Scene]:
     """Play a case on a stage that is empty.
 
@@ -315,7 +286,7 @@ def _planned(case: Case) -> int | None:
     checks = (step.value for step in case.steps if step.word == "expect")
     if not any(isinstance(one, dict) and "exit" in one for one in (case.want.value, *checks)):
         return None
-    stage = Offline(World(case.now, case.kinds), case.controllers, Settings())
+    stage = stage_of(case)
     seed(case, stage, names_of(stage))
     stage.restart(settings_of(case.flags, case.folder))
     stage.settle()
@@ -330,7 +301,7 @@ def run_case(case: Case, *, rewrite: bool = False) -> Result:
     """
     if case.only == "cluster":
         return Result(case.name, skipped="only: cluster")
-    stage = Offline(World(case.now, case.kinds), case.controllers, Settings())
+    stage = stage_of(case)
     differences, scene = play_case(case, stage)
     if differences and rewrite:
         accept.rewrite(case.folder / "want.yaml", case.want.value, scene)

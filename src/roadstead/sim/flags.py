@@ -20,8 +20,6 @@ RUN_ONLY = frozenset(
     | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
 )
 """Keys that concern the process and no decision; whatever is offline passes over them."""
-STAND_INS: Mapping[str, Controller] = {}
-"""Stand-ins for neighbours by name; a case names those that act."""
 
 
 class StartUpError(InputError):
@@ -77,14 +75,28 @@ def _fitted(flag: str, value: Any, wanted: Any) -> Any:
     """A value of YAML as the type of its field."""
     origin = typing.get_origin(wanted) or wanted
     if origin in {frozenset, tuple}:
-        parts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(parts, list):
-            raise InputError(f"`{flag}` is a list")
-        return origin(str(part).strip() for part in parts)
+        return origin(names_of(flag, value))
     choices = typing.get_args(wanted) if isinstance(wanted, types.UnionType) else (wanted,)
     if not isinstance(value, tuple(c for c in choices if isinstance(c, type))):
         raise InputError(f"`{flag}` has a value of another type")
     return value
+
+
+def names_of(flag: str, value: Any) -> tuple[str, ...]:
+    """Names from a list or from text with commas; empty text is an empty list.
+
+    Raises: InputError for anything else, and where a name is missing between two commas: it must
+        not be read as a shorter list, since an empty one may mean everything.
+    """
+    parts = value
+    if isinstance(value, str):
+        parts = value.split(",") if value.strip() else []
+    if not isinstance(parts, list):
+        raise InputError(f"`{flag}` is a list")
+    names = tuple("" if part is None else str(part).strip() for part in parts)
+    if "" in names:
+        raise InputError(f"`{flag}` has an entry without a name")
+    return names
 
 
 def _camel(name: str) -> str:

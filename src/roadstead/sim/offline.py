@@ -21,10 +21,16 @@ from roadstead.wiring import Controller
 class Offline:
     """`stage.Stage` over a World."""
 
-    def __init__(self, world: World, controllers: Iterable[Controller], settings: Settings) -> None:
+    def __init__(
+        self,
+        world: World,
+        controllers: Iterable[Controller],
+        settings: Settings,
+        stand_ins: Iterable[Controller] = (),
+    ) -> None:
         """Start with an empty world and a process that has seen nothing of it."""
         self.world = world
-        self.settler = Settler(world, controllers, settings)
+        self.settler = Settler(world, controllers, settings, stand_ins)
         self._mark = 0
 
     @property

@@ -1,19 +1,22 @@
 """The requests of our own process, answered by a world: the Api that an engine is given.
 
-No call suspends. Every request is logged, and a fault of the case may answer it instead.
+No call suspends. Every request is logged, and a fault of the case may answer it instead. A list
+of a kind that lags behind shows what was there before; a single GET, and every write, the truth.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from roadstead.decision import Event
+from roadstead.decision import Event, Telling
 from roadstead.errors import ClusterError, InputError
 from roadstead.kube.objects import Object, canonical, without_bulk
 from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.selectors import LabelSelector
 from roadstead.kube.times import format_time
+from roadstead.kube.views import Form, View
 from roadstead.sim.requests import By, Request, Told
+from roadstead.sim.store import as_kind
 from roadstead.sim.validity import refusal
 from roadstead.sim.world import World
 
@@ -23,9 +26,22 @@ Answer = TypeVar("Answer")
 class Ours:
     """`engine.api.Api` over one world."""
 
-    def __init__(self, world: World) -> None:
-        """Ask this world."""
+    def __init__(
+        self, world: World, visible: Callable[[Kind], int] | None = None, by: By = By.US
+    ) -> None:
+        """Ask this world.
+
+        visible: how many changes of the world's log a list of a kind knows of; None for all.
+        by: whose requests these are; the faults of a case strike ours alone.
+        """
         self._world = world
+        self._visible = visible
+        self._by = by
+        self._known: set[Ref] = set()
+
+    def forget(self) -> None:
+        """Forget which events were told, as a process does that ends."""
+        self._known.clear()
 
     async def get(self, ref: Ref) -> Object | None:
         """One object, whole; None when it is not there."""
@@ -47,16 +63,35 @@ class Ours:
                 selector = LabelSelector.parse(labels)
             except InputError as error:
                 raise refusal(400, "BadRequest", kind.ref(namespace, ""), str(error)) from error
-            found = self._world.store.all(kind, namespace)
+            found = self._there(kind, namespace)
             return tuple(metadata(seen) for seen in found if selector.matches(seen.labels))
 
         return self._ask("list", kind.ref(namespace, ""), listed)
+
+    async def list_view(self, view: View, namespace: str) -> tuple[Object, ...]:
+        """All objects of a view's selection in a namespace, in its form, sorted by name."""
+
+        def listed() -> tuple[Object, ...]:
+            self._world.check_served(view.kind)
+            found = self._there(view.kind, namespace)
+            return tuple(viewed(view, seen) for seen in found if view.selects(seen))
+
+        return self._ask("list", view.kind.ref(namespace, ""), listed)
+
+    def _there(self, kind: Kind, namespace: str) -> Iterable[Object]:
+        """The objects of a kind that a list knows of."""
+        store = self._world.store
+        position = len(store.log) if self._visible is None else self._visible(kind)
+        if position == len(store.log):
+            return store.all(kind, namespace)
+        found = store.at(position, kind)
+        return (seen for seen in found if namespace in {"", seen.meta.namespace})
 
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """POST; gives the metadata of what was made."""
         meta = body["metadata"]
         ref = kind.ref(meta.get("namespace", ""), meta.get("name", ""))
-        return metadata(self._ask("create", ref, lambda: self._world.create(kind, body, By.US)))
+        return metadata(self._ask("create", ref, lambda: self._world.create(kind, body, self._by)))
 
     async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT, with the resourceVersion in the body; gives the metadata of what is now there."""
@@ -64,7 +99,18 @@ class Ours:
             self._ask(
                 "update",
                 _named(kind, body),
-                lambda: self._world.replace(kind, body, By.US),
+                lambda: self._world.replace(kind, body, self._by),
+                _preconditions(body["metadata"]),
+            )
+        )
+
+    async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
+        """Server-side apply, forced; gives the metadata of what is now there."""
+        return _meta(
+            self._ask(
+                "apply",
+                _named(kind, body),
+                lambda: self._world.apply(kind, body, manager, self._by),
                 _preconditions(body["metadata"]),
             )
         )
@@ -75,7 +121,7 @@ class Ours:
             self._ask(
                 "update-status",
                 _named(kind, body),
-                lambda: self._world.replace(kind, body, By.US, status=True),
+                lambda: self._world.replace(kind, body, self._by, status=True),
                 _preconditions(body["metadata"]),
             )
         )
@@ -86,17 +132,17 @@ class Ours:
             self._ask(
                 "patch",
                 ref,
-                lambda: self._world.merge(ref, merge, By.US),
+                lambda: self._world.merge(ref, merge, self._by),
                 _preconditions(merge.get("metadata") or {}),
             )
         )
 
     async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
-        """DELETE with both preconditions, background propagation; an absent object is success."""
+        """DELETE with preconditions, background propagation; an absent object is success."""
         stated = {"uid": uid, "resourceVersion": resource_version}
 
         def gone() -> None:
-            self._world.delete(ref, By.US, uid=uid, resource_version=resource_version)
+            self._world.delete(ref, self._by, uid=uid, resource_version=resource_version)
 
         try:
             self._ask("delete", ref, gone, _preconditions(stated))
@@ -110,6 +156,10 @@ class Ours:
         text = canonical([event.uid, event.reason, event.message])
         name = f"{about.name[:200]}.{hashlib.sha256(text).hexdigest()[:16]}"
         ref = EVENT.ref(about.namespace or "default", name)
+        if event.telling is Telling.ONCE and ref not in self._known:
+            self._known.add(ref)
+            if self._world.store.get(ref) is not None:
+                return  # a process before this one has told it
         verb = "patch" if times else "create"
         self._ask(verb, ref, lambda: self._tell(ref, component, event, times))
         told = Told(about, event.type, event.reason, event.message, times)
@@ -149,7 +199,8 @@ class Ours:
         preconditions: tuple[str, ...] = (),
     ) -> Answer:
         """Send one request past the faults, and log it."""
-        fault = self._world.faults.strike(verb, ref.kind.kind, ref.namespace, ref.name)
+        strike, ours = self._world.faults.strike, self._by is By.US
+        fault = strike(verb, ref.kind.kind, ref.namespace, ref.name) if ours else None
         about = str(ref) if ref.name else ref.kind.resource
         if fault is not None and not fault.lost:
             self._log(verb, ref, preconditions, accepted=False)
@@ -175,7 +226,8 @@ class Ours:
                 ref.name,
                 accepted,
                 preconditions,
-                turn=log.turn,
+                self._by,
+                log.turn,
             )
         )
 
@@ -183,6 +235,12 @@ class Ours:
 def metadata(seen: Object) -> Object:
     """An object as a metadata request gives it: no body, and no annotations on receipt."""
     return Object(seen.kind, without_bulk(seen.meta))
+
+
+def viewed(view: View, seen: Object) -> Object:
+    """An object in the form a view receives it; the body is the reader's own copy."""
+    whole = as_kind(seen, view.kind)
+    return metadata(whole) if view.form is Form.METADATA else whole
 
 
 def _meta(seen: Object) -> Object:

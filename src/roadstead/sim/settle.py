@@ -19,11 +19,11 @@ from roadstead.engine.store import State
 from roadstead.errors import BugError, RoadsteadError
 from roadstead.kube.objects import Object, canonical
 from roadstead.kube.refs import Kind, Ref
-from roadstead.kube.views import Form, View
+from roadstead.kube.views import View
 from roadstead.settings import Settings
-from roadstead.sim.ours import Ours, metadata
-from roadstead.sim.requests import Request
-from roadstead.sim.store import as_kind, slot
+from roadstead.sim.ours import Ours, viewed
+from roadstead.sim.requests import By, Request
+from roadstead.sim.store import slot
 from roadstead.sim.world import World
 from roadstead.wiring import Controller
 
@@ -97,35 +97,50 @@ class WorldClock:
 
 
 class Settler:
-    """The second driver: one process of ours over one world.
+    """The second driver: one process of ours over one world, and its neighbours' stand-ins.
 
-    engine: as it is now; a restart makes a new one. steps: every pass so far.
+    engine: as it is now; a restart makes a new one. steps: every pass of ours so far.
     last: what the last pass came to. lengths: of the timer each key was last given, in seconds.
+    neighbours: what drives the stand-ins; None where nobody acts beside us.
     """
 
-    def __init__(self, world: World, controllers: Iterable[Controller], settings: Settings) -> None:
-        """Start a process; it lists nothing before it is first asked to settle."""
+    by = By.US
+
+    def __init__(
+        self,
+        world: World,
+        controllers: Iterable[Controller],
+        settings: Settings,
+        stand_ins: Iterable[Controller] = (),
+    ) -> None:
+        """Start a process; it lists nothing before it is first asked to settle.
+
+        stand_ins: they act once ours has nothing to do, and as long as either has.
+        """
         self.world = world
         self.clock = WorldClock(world)
         self.steps: list[Step] = []
         self.last: Passed | None = None
         self._controllers = tuple(controllers)
-        self._api = Ours(world)
+        self._api = Ours(world, self._visible, self.by)
         self._holds: dict[tuple[str, str], int] = {}
         self._births: list[int] = []
         self._passes = 0
         self._print = _Fingerprint(world)
         self.restart(settings)
+        others = tuple(stand_ins)
+        self.neighbours: Settler | None = _Neighbours(self, others) if others else None
 
     def restart(self, settings: Settings) -> None:
         """End the process and start it with these flags; everything in memory is gone."""
+        self._api.forget()
         self.engine = Engine(self._controllers, settings, self.clock)
         self.lengths: dict[tuple[str, Ref], float] = {}
         self._told: dict[View, int] = {}
         self._pauses: dict[View, tuple[float, float]] = {}
 
     def hold(self, kind: Kind, passes: int) -> None:
-        """Let every view of a kind lag behind by so many passes."""
+        """Let every view and every list of a kind lag behind by so many passes."""
         self._holds[kind.group, kind.kind] = passes
 
     def settle(self) -> None:
@@ -169,9 +184,23 @@ class Settler:
                 continue
             if self._lags():
                 self._passes += 1
-            elif not self.world.collect():
+            elif not self._others_act() and not self.world.collect():
                 return
             self._feed()
+
+    def _others_act(self) -> bool:
+        """Let the stand-ins run until they write nothing; gives whether anything changed."""
+        if self.neighbours is None:
+            return False
+        before = self.world.store.version
+        self.neighbours.settle()
+        return self.world.store.version != before
+
+    @property
+    def acted(self) -> frozenset[Ref]:
+        """The objects that stand-ins have written."""
+        steps = self.neighbours.steps if self.neighbours is not None else ()
+        return frozenset(write.ref for step in steps for write in step.writes)
 
     def _open_desks(self) -> Iterator[Desk]:
         return (desk for name, desk in self.engine.desks.items() if self.engine.ready(name))
@@ -191,7 +220,7 @@ class Settler:
             self.lengths[name, taken.key] = timer[0] - self.clock.steady()
         writes = tuple(
             request
-            for request in self.world.requests.since(mark)
+            for request in self.world.requests.since(mark, by=self.by)
             if request.write and request.accepted
         )
         step = Step(len(self.steps) + 1, name, taken.key, passed.decision, writes)
@@ -214,7 +243,7 @@ class Settler:
     # what views see
 
     def _visible(self, kind: Kind) -> int:
-        """How many changes of the log a view of a kind may know of."""
+        """How many changes of the log a view or a list of a kind may know of."""
         log = self.world.store.log
         self._births += [self._passes] * (len(log) - len(self._births))
         lag = self._holds.get((kind.group, kind.kind), 0)
@@ -240,7 +269,8 @@ class Settler:
                 self._list(view)
 
     def _list(self, view: View) -> None:
-        fault = self.world.faults.strike("list", view.kind.kind, "", "")
+        strike, ours = self.world.faults.strike, self.by is By.US
+        fault = strike("list", view.kind.kind, "", "") if ours else None
         if fault is not None:
             states = {403: State.FORBIDDEN, 404: State.ABSENT}
             self.engine.lost(view, states.get(fault.status, State.STALE))
@@ -254,7 +284,7 @@ class Settler:
             store.all(view.kind) if position == len(store.log) else store.at(position, view.kind)
         )
         self.engine.begin_list(view)
-        self.engine.add_page(view, [_viewed(view, seen) for seen in every if view.selects(seen)])
+        self.engine.add_page(view, [viewed(view, seen) for seen in every if view.selects(seen)])
         self.engine.end_list(view, store.version)
         self._told[view] = position
 
@@ -268,16 +298,22 @@ class Settler:
             new = change.new if change.new and view.selects(change.new) else None
             if new is not None:
                 word = "ADDED" if old is None else "MODIFIED"
-                self.engine.happened(view, word, _viewed(view, new))
+                self.engine.happened(view, word, viewed(view, new))
             elif old is not None:
-                self.engine.happened(view, "DELETED", _viewed(view, old))
+                self.engine.happened(view, "DELETED", viewed(view, old))
         self._told[view] = position
 
 
-def _viewed(view: View, seen: Object) -> Object:
-    """An object in the form a view receives it."""
-    whole = as_kind(seen, view.kind)
-    return metadata(whole) if view.form is Form.METADATA else whole
+class _Neighbours(Settler):
+    """Stand-ins over the world and in the time of a process of ours; they write as others do."""
+
+    by = By.OTHER
+
+    def __init__(self, ours: Settler, controllers: Iterable[Controller]) -> None:
+        """Share a world."""
+        super().__init__(ours.world, controllers, Settings())
+        self.clock = ours.clock
+        self.restart(Settings())
 
 
 class _Fingerprint:

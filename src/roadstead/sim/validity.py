@@ -2,23 +2,58 @@
 
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from roadstead.errors import ClusterError
 from roadstead.kube import names
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import CONFIG_MAP, NAMESPACE, SECRET, Kind, Ref
+from roadstead.kube.refs import CONFIG_MAP, NAMESPACE, SECRET, SERVICE, Kind, Ref
 
 SECRET_SIZE_LIMIT = 1024 * 1024
 """Bytes of all values of a Secret together, decoded."""
 
 _RBAC = "rbac.authorization.k8s.io"
+_SAID_LENGTH = 300
+
+LABEL_TEXT = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must"
+    " start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for"
+    " validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+)
+
+Problem = tuple[str, str]
+"""A field and what is wrong with it, in the words of the API server."""
+_CAUSES: Mapping[str, str] = {
+    "Invalid value": "FieldValueInvalid",
+    "Required value": "FieldValueRequired",
+    "Duplicate value": "FieldValueDuplicate",
+    "Unsupported value": "FieldValueNotSupported",
+    "Forbidden": "FieldValueForbidden",
+    "Too long": "FieldValueTooLong",
+}
 
 
-def refusal(status: int, reason: str, ref: Ref, sentence: str, *, cause: str = "") -> ClusterError:
-    """An answer of the API server about one object."""
-    return ClusterError(sentence, status=status, reason=reason, cause=cause, about=str(ref))
+def refusal(
+    status: int,
+    reason: str,
+    ref: Ref,
+    sentence: str,
+    *,
+    cause: str = "",
+    details: str = "",
+) -> ClusterError:
+    """An answer of the API server about one object.
+
+    details: what of it a tenant may read beside the reason; of a Secret that is nothing.
+    """
+    said = f"{reason}: {details}" if details and ref.kind != SECRET else reason
+    said = " ".join(said.split())
+    if len(said) > _SAID_LENGTH:
+        said = f"{said[: _SAID_LENGTH - 1]}…"
+    about = str(ref)
+    return ClusterError(sentence, status=status, reason=reason, cause=cause, about=about, said=said)
 
 
 def not_found(ref: Ref) -> ClusterError:
@@ -26,11 +61,45 @@ def not_found(ref: Ref) -> ClusterError:
     return refusal(404, "NotFound", ref, f'{ref.kind.resource} "{ref.name}" not found')
 
 
-def invalid(ref: Ref, field: str, problem: str, *, cause: str = "") -> ClusterError:
+def invalid(ref: Ref, field: str, problem: str) -> ClusterError:
     """A field has a value it must not have."""
+    return invalid_all(ref, [(field, problem)])
+
+
+def invalid_all(ref: Ref, problems: Sequence[Problem]) -> ClusterError:
+    """Fields have values they must not have; there is at least one."""
     kind = f"{ref.kind.kind}.{ref.kind.group}" if ref.kind.group else ref.kind.kind
-    sentence = f'{kind} "{ref.name}" is invalid: {field}: {problem}'
-    return refusal(422, "Invalid", ref, sentence, cause=cause)
+    told = [f"{field}: {problem}" for field, problem in problems]
+    text = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
+    cause = _CAUSES.get(problems[0][1].partition(":")[0], "")
+    sentence = f'{kind} "{ref.name}" is invalid: {text}'
+    return refusal(422, "Invalid", ref, sentence, cause=cause, details="; ".join(told))
+
+
+def ending(ref: Ref) -> ClusterError:
+    """Nothing new comes into a namespace that is being deleted."""
+    sentence = (
+        f'{ref.kind.resource} "{ref.name}" is forbidden: unable to create new content in'
+        f" namespace {ref.namespace} because it is being terminated"
+    )
+    details = f"metadata.namespace: namespace {ref.namespace} is being terminated"
+    cause = "NamespaceTerminating"
+    return refusal(403, "Forbidden", ref, sentence, cause=cause, details=details)
+
+
+def already_exists(there: Object, *, generated: bool) -> ClusterError:
+    """A name is taken.
+
+    generated: whether the creation stated `generateName`, alone or beside the name.
+    """
+    ref = there.ref
+    first = "object is being deleted: " if there.deleting else ""
+    last = ", the server was not able to generate a unique name for the object" if generated else ""
+    sentence = f'{first}{ref.kind.resource} "{ref.name}" already exists{last}'
+    error = refusal(409, "AlreadyExists", ref, sentence)
+    if generated:
+        error.retry_after = timedelta(seconds=1)
+    return error
 
 
 def conflict(ref: Ref, sentence: str = "") -> ClusterError:
@@ -74,12 +143,23 @@ def check_name(ref: Ref) -> None:
     words = "a lowercase RFC 1123 subdomain"
     if ref.kind == NAMESPACE:
         usable, words = names.is_label, "a lowercase RFC 1123 label"
-    elif (ref.kind.group, ref.kind.kind) == ("", "Service"):
-        usable, words = names.is_service_name, "a DNS-1035 label"
+    elif ref.kind == SERVICE:
+        _check_service_name(ref)
     elif ref.kind.group == _RBAC:
         usable, words = _is_path_segment, "a path segment"
     if not usable(ref.name):
         raise invalid(ref, "metadata.name", f"Invalid value: must be {words}")
+
+
+def _check_service_name(ref: Ref) -> None:
+    """Refuse a name no Service can have; since 1.36 it may begin with a digit."""
+    text = LABEL_TEXT
+    if len(ref.name) > names.LABEL_CHARACTERS:
+        text = "must be no more than 63 characters"
+    elif "." in ref.name:
+        text = "must not contain dots"
+    if not names.is_label(ref.name):
+        raise invalid(ref, "metadata.name", f'Invalid value: "{ref.name}": {text}')
 
 
 def _is_path_segment(name: str) -> bool:
@@ -111,7 +191,7 @@ def check_body(ref: Ref, body: Mapping[str, Any]) -> None:
                 raise invalid(ref, f"data[{key}]", "Invalid value: not a valid key")
     if ref.kind == SECRET and secret_size(ref, body) > SECRET_SIZE_LIMIT:
         problem = f"Too long: may not be more than {SECRET_SIZE_LIMIT} bytes"
-        raise invalid(ref, "data", problem, cause="FieldValueTooLong")
+        raise invalid(ref, "data", problem)
 
 
 def _check_labels(ref: Ref, labels: object) -> None:

@@ -13,14 +13,17 @@ from typing import Any
 
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import NAMESPACE, SECRET, Kind, Ref
+from roadstead.kube.refs import NAMESPACE, SECRET, SERVICE, Kind, Ref
 from roadstead.kube.times import format_time
 from roadstead.sim import collect, validity
+from roadstead.sim.admission import check_schema, decoded, unknown_fields
+from roadstead.sim.applying import Applications
 from roadstead.sim.faults import Faults
 from roadstead.sim.kinds import Kinds, has_generation, is_custom
 from roadstead.sim.merge import merged
 from roadstead.sim.quota import check_quota
 from roadstead.sim.requests import By, RequestLog, Told
+from roadstead.sim.services import Services
 from roadstead.sim.store import Store
 from roadstead.sim.validity import conflict, not_found, refusal, with_string_data
 
@@ -71,6 +74,8 @@ class World:
         self.uncollected: set[str] = set()
         self._admission = admission
         self._serving: dict[tuple[str, str], Serving] = {}
+        self._services = Services()
+        self._applications = Applications(self.store)
 
     def serve(self, kind: Kind, serving: Serving) -> None:
         """Begin or stop serving a kind; its objects stay stored."""
@@ -112,14 +117,15 @@ class World:
             self._name_namespace(ref.namespace)
         if (old := self.store.get(ref)) is not None and ref.kind != NAMESPACE:
             raise refusal(409, "AlreadyExists", old.ref, f"{ref} already exists")
-        full = with_string_data(ref.kind, copy.deepcopy(dict(body)))
+        full = decoded(ref.kind, with_string_data(ref.kind, copy.deepcopy(dict(body))))
         validity.check_name(ref)
         validity.check_body(ref, full)
+        check_schema(ref, full, None)
         uid = stated.get("uid") or (old.meta.uid if old else None)
         full["metadata"] = {**stated, **self._born(ref, uid)}
         if made := stated.get("creationTimestamp"):
             full["metadata"]["creationTimestamp"] = made
-        return self.store.put(ref.kind, _defaulted(ref, full), By.OTHER)
+        return self.store.put(ref.kind, self._whole(ref, full, None, seeded=True), By.OTHER)
 
     def _name_namespace(self, name: str) -> None:
         ref = NAMESPACE.ref("", name)
@@ -153,19 +159,20 @@ class World:
             raise refusal(400, "BadRequest", ref, sentence)
         self._check_namespace(ref, by)
         full = self._admitted(kind, full, None)
+        full.pop("status", None)
         validity.check_name(ref)
         validity.check_body(ref, full)
-        check_quota(self.store, ref)
-        if self.store.get(ref) is not None:
-            sentence = f'{kind.resource} "{ref.name}" already exists'
-            raise refusal(409, "AlreadyExists", ref, sentence)
+        check_schema(ref, full, None)
+        full = self._whole(ref, full, None)
+        check_quota(self.store, ref, full)
+        if (there := self.store.get(ref)) is not None:
+            raise validity.already_exists(there, generated=bool(prefix))
         for set_by_server in ("deletionTimestamp", "deletionGracePeriodSeconds"):
             full["metadata"].pop(set_by_server, None)
         full["metadata"] |= self._born(ref, None)
-        full.pop("status", None)
         if prefix and by is By.US:
             self.minted.append(ref)
-        return self.store.put(kind, _defaulted(ref, full), by)
+        return self.store.put(kind, full, by)
 
     def _suffix(self, prefix: str) -> str:
         text = f"{prefix} {self.store.version} {len(self.minted)}"
@@ -181,21 +188,15 @@ class World:
         elif namespace is None:
             raise not_found(NAMESPACE.ref("", ref.namespace))
         elif collect.terminating(namespace):
-            raise refusal(
-                403,
-                "Forbidden",
-                ref,
-                f'{ref.kind.resource} "{ref.name}" is forbidden: unable to create new content in'
-                f" namespace {ref.namespace} because it is being terminated",
-                cause="NamespaceTerminating",
-            )
+            raise validity.ending(ref)
 
     def _admitted(self, kind: Kind, body: dict[str, Any], old: Object | None) -> dict[str, Any]:
-        self.warnings = ()
+        self.warnings = unknown_fields(kind, body)
+        body = decoded(kind, body)
         if self._admission is None:
             return body
         reviewed = self._admission(kind, body, old)
-        self.warnings = reviewed.warnings
+        self.warnings += reviewed.warnings
         return reviewed.body
 
     def replace(
@@ -243,19 +244,43 @@ class World:
             old = self._settle(old, _kept(self._admitted(ref.kind, body, old), old), by)
         if "status" in patch and self.store.get(ref) is not None:
             status = merged({"status": old.body.get("status")}, {"status": patch["status"]})
-            old = self._settle(old, old.body | status, by)
+            old = self._settle(old, old.body | {"status": status.get("status")}, by)
         return old
+
+    def apply(self, kind: Kind, body: Mapping[str, Any], manager: str, by: By) -> Object:
+        """Server-side apply, forced; what is not there is made, unless the body states a uid."""
+        self.check_served(kind, by)
+        meta = body["metadata"]
+        ref = kind.ref(meta.get("namespace", ""), meta["name"])
+        old = self.store.get(ref)
+        made = self._applications.made(ref, body, old, manager)
+        if old is None:
+            new = self.create(kind, made, by)
+        else:
+            new = self._settle(old, _kept(self._admitted(kind, made, old), old), by)
+        self._applications.note(new, body, manager)
+        return new
+
+    def _whole(
+        self, ref: Ref, body: dict[str, Any], old: Object | None, *, seeded: bool = False
+    ) -> dict[str, Any]:
+        """A body as the server completes and stores it."""
+        if ref.kind == SERVICE:
+            body = self._services.completed(ref, body, old, seeded=seeded)
+        return _defaulted(ref, body)
 
     def _settle(self, old: Object, body: dict[str, Any], by: By) -> Object:
         """Store a changed body, or nothing where nothing changed."""
         ref = old.ref
         if not body.get("status"):
             body.pop("status", None)
-        body = _defaulted(ref, body)
+        body = self._whole(ref, decoded(ref.kind, body), old)
         validity.check_body(ref, body)
+        check_schema(ref, body, old)
         validity.check_change(old, body)
         if _substance(body) == _substance(old.body) and body["metadata"] == old.body["metadata"]:
             return old
+        check_quota(self.store, ref, body, old)
         if "generation" in body["metadata"] and _spec(body) != _spec(old.body):
             body["metadata"]["generation"] += 1
         new = self.store.put(ref.kind, body, by)

@@ -1,13 +1,15 @@
 """The definitions of our neighbours' kinds, as their own projects publish them.
 
 `tools/crds` names modules and versions; no text of theirs is kept in this repository. What was
-fetched or generated stands in the user's cache under a hash of those names.
+fetched or generated stands in the user's cache under a hash of those names. The address controller
+publishes no module; `addresses.yaml` holds the least of its kinds.
 """
 
 import json
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -29,18 +31,19 @@ from roadstead.testbed.build import (
 from roadstead.testbed.server import ControlPlane, kubectl
 
 FLUX = "flux"
-NAMES = (FLUX, "gateway-api", "cert-manager", "cilium")
+ADDRESSES = "addresses"
+NAMES = (FLUX, ADDRESSES, "gateway-api", "cert-manager", "cilium")
 
 _GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
 _TYPES = "github.com/fluxcd/helm-controller/api/v2"
 
 
 def neighbours(
-    names: Iterable[str] = (FLUX,), progress: Progress = say
+    names: Iterable[str] = (FLUX, ADDRESSES), progress: Progress = say
 ) -> tuple[dict[str, Any], ...]:
     """Give the CustomResourceDefinitions of neighbours, sorted by name.
 
-    names: of NAMES; only what is asked for is fetched.
+    names: of NAMES; only what is asked for is fetched, and `addresses` never is.
     Raises: TestbedError with step `fetch`, `compile` or `generate` and its log; `names` where a
         neighbour is unknown.
     Cost: flux about 2 minutes the first time, the others a download each; milliseconds after.
@@ -80,6 +83,9 @@ def install_into(
 
 def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
     """Read one neighbour's definitions from the cache, making them where they are not there."""
+    if name == ADDRESSES:
+        ours = files("roadstead.testbed").joinpath("addresses.yaml")
+        return _definitions(ours.read_bytes())
     module = sources("tools/crds")
     key = digest(module, name, find_toolchain().version)
     kept = cache_folder() / "crds" / f"{name}-{key}.json"
@@ -91,8 +97,7 @@ def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
             made = [
                 document
                 for path in make(name, module, log, progress)
-                for document in yaml.load_all(path.read_bytes(), Loader=yaml.CSafeLoader)
-                if (document or {}).get("kind") == "CustomResourceDefinition"
+                for document in _definitions(path.read_bytes())
             ]
             if not made:
                 raise TestbedError(
@@ -103,6 +108,11 @@ def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
             partial.replace(kept)
     found: list[dict[str, Any]] = json.loads(kept.read_bytes())
     return found
+
+
+def _definitions(text: bytes) -> list[dict[str, Any]]:
+    documents = yaml.load_all(text, Loader=yaml.CSafeLoader)
+    return [one for one in documents if (one or {}).get("kind") == "CustomResourceDefinition"]
 
 
 def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path]:

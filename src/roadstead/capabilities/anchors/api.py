@@ -1,9 +1,11 @@
 """Names, states and reasons of the trust anchors. Source: trust-anchors 3, 6 and 11."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
-from roadstead.kube.refs import Kind
+from roadstead.kube.objects import Object
+from roadstead.kube.reasons import Reason
+from roadstead.kube.refs import SECRET, Kind
+from roadstead.kube.views import Form, Index, View
 
 DEFINITION = Kind(
     "ApplicationDefinition",
@@ -47,20 +49,32 @@ KEY_GRACE = timedelta(minutes=15)
 GONE_AFTER = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """One word of findings, events and tables, and what a person makes of it.
+def stored_secret(seen: Object) -> Object | None:
+    """Keep labelled sources and what stands at an anchor's name; nothing else is stored."""
+    if PUBLISH in seen.labels or seen.meta.name.endswith(SUFFIX):
+        return seen
+    return None
 
-    state: the state of the release while it holds. about: what its event is on; empty for none.
-    meaning, cause, remedy: one sentence each, for the reference and for `roadstead docs`.
-    """
 
-    name: str
-    state: str
-    about: str
-    meaning: str
-    cause: str
-    remedy: str
+def release_opted_into(seen: Object) -> tuple[str, ...]:
+    """The release a labelled source names, as `namespace/name`; projections are no source."""
+    release = seen.labels.get(PUBLISH_RELEASE, "")
+    if seen.labels.get(PUBLISH) != "true" or not release:
+        return ()
+    if seen.labels.get(COPY) == "true" or seen.deleting:
+        return ()
+    return (f"{seen.meta.namespace}/{release}",)
+
+
+SECRETS = View(
+    "secrets",
+    SECRET,
+    Form.METADATA,
+    fields="type!=helm.sh/release.v1",
+    keep=stored_secret,
+    indexes=(Index("release", release_opted_into),),
+)
+"""The one watch of Secrets, which the wildcard replicas share: they are woken and store nothing."""
 
 
 REASONS: tuple[Reason, ...] = (

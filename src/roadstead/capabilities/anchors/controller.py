@@ -63,4 +63,5 @@ ANCHORS = Controller(
     observe=observe,
     decide=decide,
     report=report,
+    reasons=api.REASONS,
 )

@@ -4,26 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from roadstead.capabilities.anchors import api
+from roadstead.capabilities.anchors.api import SECRETS, release_opted_into
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import HELM_RELEASE, SECRET
+from roadstead.kube.refs import HELM_RELEASE
 from roadstead.kube.views import Form, Index, View
 
-
-def stored_secret(seen: Object) -> Object | None:
-    """Keep labelled sources and what stands at an anchor's name; nothing else is stored."""
-    if api.PUBLISH in seen.labels or seen.meta.name.endswith(api.SUFFIX):
-        return seen
-    return None
-
-
-def release_opted_into(seen: Object) -> tuple[str, ...]:
-    """The release a labelled source names, as `namespace/name`; projections are no source."""
-    release = seen.labels.get(api.PUBLISH_RELEASE, "")
-    if seen.labels.get(api.PUBLISH) != "true" or not release:
-        return ()
-    if seen.labels.get(api.COPY) == "true" or seen.deleting:
-        return ()
-    return (f"{seen.meta.namespace}/{release}",)
+__all__ = ["DEFINITIONS", "RELEASES", "SECRETS", "release_opted_into"]
 
 
 def kept_definition(seen: Object) -> Object | None:
@@ -60,14 +46,6 @@ RELEASES = View(
     Form.METADATA,
     labels=api.KIND_LABEL,
     indexes=(Index("kind", kind_of_release),),
-)
-SECRETS = View(
-    "secrets",
-    SECRET,
-    Form.METADATA,
-    fields="type!=helm.sh/release.v1",
-    keep=stored_secret,
-    indexes=(Index("release", release_opted_into),),
 )
 DEFINITIONS = View(
     "applicationdefinitions",

@@ -1,0 +1,1 @@
+"""An external address for one Service of one application. Source: endpoint-attachments."""

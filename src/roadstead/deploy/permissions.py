@@ -1,0 +1,71 @@
+"""The reference of every right that is shipped, written from the same data as the roles."""
+
+from collections.abc import Iterable, Iterator
+
+from roadstead.deploy.rbac import ACCOUNTS, Account, Right
+from roadstead.deploy.tenants import tenant_rules
+
+MARK = "<!-- Written by `make manifests`; edit the code instead. -->"
+
+
+def generated() -> dict[str, str]:
+    """The page, by its path below the repository's root."""
+    parts = [
+        MARK,
+        "",
+        "# Permissions",
+        "",
+        "One account for each process, printed by `roadstead manifests rbac`;",
+        "`--account NAME` prints one of them. [Access](../concepts/access.md) says what follows.",
+        "",
+    ]
+    for account in ACCOUNTS:
+        parts += _section(account)
+    parts += _tenants()
+    return {"docs/reference/permissions.md": "\n".join(parts).rstrip() + "\n"}
+
+
+def _section(account: Account) -> Iterator[str]:
+    yield from (f"## {account.name}", "", f"For `roadstead run --only {_only(account)}`.", "")
+    yield from ("| resource | verbs | what for |", "| --- | --- | --- |")
+    for right in account.cluster:
+        yield f"| `{_name(right)}`, all namespaces | {', '.join(right.verbs)} | {right.why} |"
+    for right in account.home:
+        yield f"| `{_name(right)}`, own namespace | {', '.join(right.verbs)} | {right.why} |"
+    yield from ("", "Granted, and seldom or never used:", "")
+    yield from ("| resource | verb | why it is granted |", "| --- | --- | --- |")
+    yield from _idle((*account.cluster, *account.home))
+    yield ""
+
+
+def _only(account: Account) -> str:
+    return ",".join(account.capabilities)
+
+
+def _idle(rights: Iterable[Right]) -> Iterator[str]:
+    for right in rights:
+        for verb, reason in sorted(right.idle.items()):
+            yield f"| `{_name(right)}` | {verb} | {reason} |"
+
+
+def _name(right: Right) -> str:
+    """As `kubectl auth can-i` and `kubectl get` name it."""
+    return f"{right.kind.resource}/{right.part}" if right.part else right.kind.resource
+
+
+def _tenants() -> Iterator[str]:
+    yield from (
+        "## Tenant roles",
+        "",
+        "Rules to merge into the platform's ClusterRoles of these names, printed by",
+        "`roadstead manifests tenant-roles`. Never apply that output over the platform's roles:",
+        "it holds nothing but these rules.",
+        "",
+        "| role | resource | verbs |",
+        "| --- | --- | --- |",
+    )
+    for role, rules in tenant_rules().items():
+        for one in rules:
+            (group,), (resource,) = one["apiGroups"], one["resources"]
+            verbs = ", ".join("`*`" if verb == "*" else verb for verb in one["verbs"])
+            yield f"| `{role}` | `{resource}.{group}` | {verbs} |"

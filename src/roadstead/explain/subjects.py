@@ -1,0 +1,32 @@
+"""Every capability that can be explained; a new one is one more entry here."""
+
+from collections.abc import Mapping
+
+from roadstead.capabilities import CONTROLLERS
+from roadstead.explain.anchors import ANCHOR_SUBJECT
+from roadstead.explain.attachments import ATTACHMENT_SUBJECT
+from roadstead.explain.subject import Note, Subject
+from roadstead.kube.reasons import Reason
+from roadstead.kube.refs import Kind, Ref
+
+SUBJECTS: tuple[Subject, ...] = (ANCHOR_SUBJECT, ATTACHMENT_SUBJECT)
+
+WORDS: Mapping[str, Subject] = {word: one for one in SUBJECTS for word in one.words}
+"""Who answers for a kind that a person names, by its lower-case word."""
+NOTES: Mapping[Kind, Note] = {kind: note for one in SUBJECTS for kind, note in one.notes.items()}
+"""What `plan` says of an object, by its kind."""
+
+REASONS: tuple[tuple[str, Reason], ...] = tuple(
+    (name, reason) for name, one in CONTROLLERS.items() for reason in one.reasons
+)
+"""Every reason with its capability; two may share a word."""
+MEANINGS: Mapping[str, str] = {
+    name: " ".join(dict.fromkeys(one.meaning for _, one in REASONS if one.name == name))
+    for name in dict.fromkeys(reason.name for _, reason in REASONS)
+}
+"""What each word means, in every capability that has it."""
+
+
+def subject_of(key: Ref) -> Subject | None:
+    """Who speaks of a key of this kind; None where its capability has no words of its own yet."""
+    return next((one for one in SUBJECTS if key.kind in one.keys), None)

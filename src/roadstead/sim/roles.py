@@ -1,0 +1,50 @@
+"""Who acts in a case: the capabilities and the stand-ins that its settings.yaml names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from roadstead.errors import InputError
+from roadstead.sim.actors import STAND_INS
+from roadstead.wiring import Controller
+
+CAPABILITIES = frozenset(
+    {"attachments", "gateways", "anchors", "wildcards", "lineage", "refresher", "services"}
+)
+"""Every name a folder of cases may have for its capability, built or not."""
+
+
+def unfit(message: str, folder: Path) -> InputError:
+    """What is wrong with a case's settings.yaml."""
+    return InputError(message, place=str(folder / "settings.yaml"))
+
+
+def listed(stated: Mapping[str, Any], key: str) -> list[str]:
+    """The names under a key, which may be one alone."""
+    names = stated.get(key) or []
+    return names if isinstance(names, list) else [names]
+
+
+def controllers_of(
+    folder: Path,
+    stated: Mapping[str, Any],
+    known: Mapping[str, Controller],
+    problems: list[InputError],
+) -> tuple[Controller, ...]:
+    """The controllers a case runs: those it names, else its folder's, else all."""
+    for word, there in (("capabilities", known), ("standIns", STAND_INS)):
+        for name in listed(stated, word):
+            if name not in there:
+                exist = ", ".join(sorted(there)) or "none"
+                problems.append(unfit(f"{word}: no `{name}`; there are {exist}", folder))
+    wanted = listed(stated, "capabilities")
+    if stated.get("capabilities") is None:
+        above = [parent.name for parent in folder.resolve().parents]
+        own = next((name for name in above if name in known), None)
+        own = above[0] if above and above[0] in CAPABILITIES else own
+        wanted = sorted(known) if own is None else [own]
+        if own is not None and own not in known:
+            exist = ", ".join(sorted(known)) or "none"
+            message = f"the folder's capability `{own}` does not exist; there are {exist}"
+            problems.append(InputError(message, place=str(folder)))
+    return tuple(known[name] for name in wanted if name in known)
