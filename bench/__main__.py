@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from bench import anchors, rows, watches
+from bench import anchors, attachments, rows, watches
 from roadstead.deploy.crds import crds as own_crds
 from roadstead.testbed import crds
 from roadstead.testbed.server import ControlPlane
@@ -14,6 +14,7 @@ from roadstead.testbed.server import ControlPlane
 HERE = Path(__file__).parent
 PARTS = {
     "anchors": (anchors.convergence, anchors.latency, anchors.foreign),
+    "attachments": (attachments.measure,),
     "watches": (watches.measure,),
 }
 
@@ -25,7 +26,7 @@ async def measured(names: list[str]) -> list[rows.Row]:
         for measure in PARTS[name]:
             started = time.perf_counter()
             with ControlPlane.start() as plane:
-                crds.install(plane, [*own_crds().values(), *crds.neighbours(("flux",))])
+                crds.install(plane, [*own_crds().values(), *crds.neighbours()])
                 plane.baseline()
                 found += await measure(plane)
             spent = time.perf_counter() - started

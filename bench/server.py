@@ -94,8 +94,8 @@ class Running(NamedTuple):
         found = re.search(rf"^{field}:\s+(\d+) kB", status, re.MULTILINE)
         return int(found[1]) / 1024 if found else 0.0
 
-    async def metric(self, name: str) -> float:
-        """The sum of a metric over its labels; 0 while it is not served."""
+    async def metric(self, name: str, **labels: str) -> float:
+        """The sum of a metric over its series with these labels; 0 while it is not served."""
         url = f"http://127.0.0.1:{self.metrics_port}/metrics"
         try:
             async with aiohttp.ClientSession() as session, session.get(url) as answer:
@@ -106,6 +106,7 @@ class Running(NamedTuple):
             float(line.rpartition(" ")[2])
             for line in text.splitlines()
             if re.match(rf"{name}(?:\{{|\s)", line)
+            and all(f'{key}="{value}"' in line for key, value in labels.items())
         )
 
 
@@ -117,11 +118,11 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(kubeconfig: Path, *flags: str) -> Iterator[Running]:
-    """Run the program against a server, and end it."""
+def running(kubeconfig: Path, *flags: str, only: str = "anchors") -> Iterator[Running]:
+    """Run one capability of the program against a server, and end it."""
     port = free_port()
     command: Sequence[str] = (
-        ROADSTEAD, "run", "--kubeconfig", str(kubeconfig), "--only", "anchors",
+        ROADSTEAD, "run", "--kubeconfig", str(kubeconfig), "--only", only,
         "--no-leader-elect", "--metrics-bind-address", f"127.0.0.1:{port}",
         "--health-probe-bind-address", "0", "--log-level", "warning", *flags,
     )  # fmt: skip
@@ -138,7 +139,7 @@ def running(kubeconfig: Path, *flags: str) -> Iterator[Running]:
             process.wait()
 
 
-def _spent(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """CPU seconds of a process so far."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -148,9 +149,9 @@ async def calm(plane: ControlPlane, limit: float = 60.0) -> None:
     """Wait until the server has digested what it was filled with: each clock starts alike."""
     end = time.perf_counter() + limit
     while time.perf_counter() < end:
-        before = _spent(plane.pid)
+        before = cpu_seconds(plane.pid)
         await asyncio.sleep(1)
-        if _spent(plane.pid) - before < IDLE:
+        if cpu_seconds(plane.pid) - before < IDLE:
             return
 
 
