@@ -270,8 +270,10 @@ class Process:
 
         listed: what is there, by view; None for a view that can be told of nothing.
         """
-        if any(task.done() for task in self._tasks):
-            return "a part of the process has ended"
+        for task in self._tasks:
+            if task.done():
+                said = "cancelled" if task.cancelled() else repr(task.exception())
+                return f"a part of the process has ended: {task.get_name()}: {said}"
         for name, desk in self.engine.desks.items():
             if running := desk.queue.running():
                 return f"a pass of {name} over {min(running)}"

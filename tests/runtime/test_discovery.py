@@ -382,6 +382,21 @@ async def test_an_error_is_no_answer(status: int, told: dict[Kind, bool]) -> Non
     assert await of.look([CLAIM, ATTACHMENT]) == told
 
 
+async def test_a_kind_that_goes_while_another_group_is_asked_has_no_answer() -> None:
+    """Its collection was faster; the look that is under way must not end over it."""
+    asked = Group(v1={CLASS.plural}, v1alpha1={CLAIM.plural})
+
+    async def ask(group: str) -> Mapping[str, frozenset[str]]:
+        if group == CLASS.group:
+            await asyncio.sleep(0)
+            of.gone(CLAIM)
+        return await asked(group)
+
+    of = Discovery(ask)
+
+    assert await of.look([CLAIM, CLASS]) == {CLASS: True}
+
+
 async def test_each_group_is_asked_once_a_look() -> None:
     """However many views there are of its kinds."""
     asked = Group(v1={CLASS.plural}, v1alpha1={CLAIM.plural})

@@ -20,6 +20,7 @@ from roadstead.sim.actors import STAND_INS, acting, needed
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.sim.ours import Ours
+from roadstead.sim.placeholders import Names, uids_in
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler, Step, drive
 from roadstead.sim.world import World
@@ -150,14 +151,39 @@ def _order(problem: InputError) -> tuple[str, int, int]:
 
 
 def _seed(world: World, objects: Sequence[Placed]) -> list[InputError]:
-    """Put objects there, Namespaces first, since others name them."""
-    problems = []
-    for placed in sorted(objects, key=lambda one: one.ref.kind != NAMESPACE):
-        try:
-            world.seed(placed.body, placed.ref)
-        except ClusterError as error:
-            problems.append(InputError(error.message, place=str(placed.place)))
+    """Put objects there, Namespaces first, since others name them.
+
+    A case's world may name the uid of an object it has: such a one follows what it names.
+    """
+    names = Names(lambda path: _uid(world, path), set, lambda: world.now)
+    left = sorted(objects, key=lambda one: one.ref.kind != NAMESPACE)
+    problems: list[InputError] = []
+    while left:
+        later = [
+            one for one in left if any(_uid(world, path) is None for path in uids_in(one.body))
+        ]
+        if len(later) == len(left):
+            lost = ", ".join(sorted(set(uids_in(left[0].body))))
+            return [
+                *problems,
+                InputError(f"nothing has the uid of {lost}", place=str(left[0].place)),
+            ]
+        for placed in (one for one in left if one not in later):
+            body = names.resolved(placed.body) if any(uids_in(placed.body)) else placed.body
+            try:
+                world.seed(body, placed.ref)
+            except ClusterError as error:
+                problems.append(InputError(error.message, place=str(placed.place)))
+        left = later
     return problems
+
+
+def _uid(world: World, path: str) -> str | None:
+    try:
+        seen = world.store.get(world.kinds.ref(path))
+    except InputError:
+        return None
+    return seen.meta.uid if seen is not None else None
 
 
 def _apply(world: World, objects: Sequence[Placed]) -> list[InputError]:

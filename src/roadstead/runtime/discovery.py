@@ -48,7 +48,9 @@ class Discovery:
         for kind in kinds:
             by_group.setdefault(kind.group, set()).add(kind)
         told = await asyncio.gather(*(self._look(*item) for item in by_group.items()))
-        return {kind: self._listed[kind] for some in told for kind in some}
+        # A collection may have said meanwhile that its kind is gone: there is no word of it then.
+        known = self._listed
+        return {kind: known[kind] for some in told for kind in some if kind in known}
 
     async def _look(self, group: str, kinds: set[Kind]) -> set[Kind]:
         try:

@@ -100,7 +100,9 @@ def _rejected(seen: Snapshot, failed: Outcome) -> Finding:
 
 def _unminted(seen: Snapshot, failed: Outcome) -> Finding:
     said = quoted(failed.said or failed.reason, seen.namespace)
-    message = f"the API server refused {failed.ref}: {said}; it is tried again"
+    named = seen.asked.class_name
+    of = f"of {api.CLASS.kind} {named}" if named else f"of the default {api.CLASS.kind}"
+    message = f"the API server refused an {api.CLAIM.kind} {of}: {said}; it is tried again"
     return Finding("written", Verdict.REFUSE, "ClaimPending", message, (failed.ref,))
 
 
