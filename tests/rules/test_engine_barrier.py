@@ -22,13 +22,17 @@ from attachment_worlds import a_claim as claims_of
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
 from roadstead.capabilities.attachments.snapshot import CLAIMS
+from roadstead.decision import Decision, Did, Mint, Want
+from roadstead.engine.memory import Withdrawals
 from roadstead.engine.store import State
+from roadstead.engine.writer import Writer
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SERVICE, Kind
 from roadstead.settings import Settings
 from roadstead.sim.faults import Fault
+from roadstead.sim.ours import Ours
 from roadstead.sim.requests import By
-from roadstead.sim.settle import Settler
+from roadstead.sim.settle import Settler, drive
 from roadstead.sim.world import Admission, Reviewed, Serving
 
 NS = "tenant-blue"
@@ -118,6 +122,38 @@ def test_a_mint_whose_answer_was_lost_ends_in_one_object(kind: str) -> None:
     settler.tick(timedelta(minutes=1))
     assert (1, 1) == (count(world, "create", kind), count(world, "create", "Service"))
     assert "Attached" == phase(world)
+
+
+def test_a_mint_that_meets_its_own_object_makes_no_second() -> None:
+    """A list that lags behind shows nothing, so only the name keeps the second away."""
+    world, _ = staged()
+    body = {
+        "apiVersion": api.CLAIM.api_version,
+        "kind": api.CLAIM.kind,
+        "metadata": {
+            "generateName": "a-",
+            "namespace": NS,
+            "ownerReferences": [
+                {
+                    "apiVersion": api.ATTACHMENT.api_version,
+                    "kind": api.ATTACHMENT.kind,
+                    "name": "a",
+                    "uid": "u-1",
+                    "controller": True,
+                }
+            ],
+        },
+        "spec": {"className": "public"},
+    }
+    decision = Decision(want=(Want.mint(api.CLAIM, body, Mint("u-1", "claim")),))
+    outcomes = []
+    for _ in range(2):
+        writer = Writer(Ours(world), Withdrawals())
+        drive(writer.carry_out(KEY, decision, 0.0))
+        outcomes += [one.did for one in writer.outcomes]
+
+    assert [Did.CREATED, Did.UNCHANGED] == outcomes
+    assert len([one for one in world.store.all(api.CLAIM) if one.meta.name.startswith("a-")]) == 1
 
 
 def attached(**balancer: Any) -> tuple[WatchedWorld, Settler]:
