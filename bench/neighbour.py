@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import timedelta
 
 from roadstead.capabilities.attachments import api
-from roadstead.capabilities.attachments.snapshot.views import text
 from roadstead.decision import Cached, Decision, Reader
 from roadstead.engine.engine import Engine
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import text
 from roadstead.kube.views import Index, View
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock

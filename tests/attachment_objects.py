@@ -10,10 +10,11 @@ from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.decide import decide
 from roadstead.capabilities.attachments.render import fresh_service
 from roadstead.capabilities.attachments.snapshot import Delegation, Snapshot, selector_of
-from roadstead.capabilities.attachments.snapshot.views import condition, text
+from roadstead.capabilities.attachments.snapshot.views import condition
 from roadstead.decision import Decision
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SERVICE, Kind
+from roadstead.kube.shapes import text
 from roadstead.kube.times import format_time
 
 Json = dict[str, Any]

@@ -108,7 +108,8 @@ class Plans:
         if not model.there:
             return Plan(model, lambda: self._return(model, rng))
         if model.claim is None:
-            return Plan(model, lambda: self._bind(model))
+            # Another claim may still have to be minted for one that was deleted.
+            return Plan(model, lambda: self._bind(model)) if self.world.bindable(model) else None
         return Plan(model, lambda: self.world.edit_ports(model, rng.choice(SELECTIONS[1:])))
 
     def _return(self, model: Model, rng: Random) -> None:

@@ -221,6 +221,11 @@ class World:
 
     # what the substrate does
 
+    def bindable(self, model: Model) -> bool:
+        """Whether the one minted claim is there."""
+        found = self.owned(CLAIM, model)
+        return len(found) == 1 and not found[0]["metadata"].get("deletionTimestamp")
+
     def bind(self, model: Model) -> bool:
         """Bind the one minted claim, if it is there."""
         found = self.owned(CLAIM, model)

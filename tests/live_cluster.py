@@ -9,14 +9,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from live_admin import Admin, wait_for
 from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
+from roadstead.capabilities.gateways import api
 from roadstead.deploy.crds import crds
 from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, SECRET, Kind, Ref
 from roadstead.testbed.build import build
-from roadstead.testbed.crds import install_into, neighbours
+from roadstead.testbed.crds import ADDRESSES, FLUX, install_into, neighbours
 from roadstead.testbed.server import ControlPlane, selected_cluster
 
 OK = 200
@@ -28,9 +30,27 @@ BINDING = Kind(
     "clusterrolebindings",
     namespaced=False,
 )
-HELD = (SECRET, HELM_RELEASE, CLAIM)
+NEIGHBOURS = (FLUX, ADDRESSES, "gateway-api", "cert-manager")
+SERVED = (
+    DEFINITION,
+    HELM_RELEASE,
+    ATTACHMENT,
+    CLAIM,
+    ADDRESS,
+    CLASS,
+    api.TENANT_GATEWAY,
+    api.GATEWAY,
+    api.GATEWAY_CLASS,
+    api.HTTP_ROUTE,
+    *api.TLS_ROUTES,
+    api.REFERENCE_GRANT,
+    api.CERTIFICATE,
+    api.ISSUER,
+)
+"""The custom kinds that tests need."""
+HELD = (SECRET, HELM_RELEASE, CLAIM, api.TENANT_GATEWAY)
 """What tests put finalizers on."""
-SWEPT = (NAMESPACE, DEFINITION, ROLE, BINDING, CLASS, ADDRESS)
+SWEPT = (NAMESPACE, DEFINITION, ROLE, BINDING, CLASS, ADDRESS, api.GATEWAY_CLASS)
 """What a test may leave on a cluster that cannot be reset."""
 
 
@@ -90,6 +110,14 @@ class Cluster:
         return {kind.ref("", m["name"]) for kind in SWEPT for m in self.admin.metadata(kind)}
 
 
+def needed() -> Iterator[dict[str, Any]]:
+    """The definitions of neighbours that tests need: a server spends time on every kind."""
+    names = {kind.resource for kind in SERVED}
+    for one in neighbours(NEIGHBOURS):
+        if one["metadata"]["name"] in names:
+            yield one
+
+
 @contextmanager
 def cluster() -> Iterator[Cluster]:
     """Boot or find the cluster, install the kinds it needs and take the baseline."""
@@ -100,10 +128,10 @@ def cluster() -> Iterator[Cluster]:
         plane = None if other else stack.enter_context(ControlPlane.start(binary))
         kubeconfig = plane.kubeconfig if plane else other
         assert kubeconfig is not None
-        install_into(binary, kubeconfig, [*crds().values(), *neighbours()])
+        install_into(binary, kubeconfig, [*crds().values(), *needed()])
         admin = Admin(kubeconfig)
         stack.callback(admin.close)
-        for kind in (DEFINITION, HELM_RELEASE, ATTACHMENT, CLAIM, ADDRESS, CLASS):
+        for kind in SERVED:
             path = kind.path()
             wait_for(f"{path} served", lambda: admin.call("GET", path).code == OK)  # noqa: B023 - asked at once
         found = Cluster(binary, kubeconfig, admin, admin.version(), folder, plane)

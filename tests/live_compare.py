@@ -15,6 +15,7 @@ from typing import Any
 
 from live_stage import LiveStage
 from roadstead.capabilities.attachments.api.names import ATTACHMENT, CLAIM
+from roadstead.capabilities.gateways.api import CERTIFICATE, GATEWAY, HTTP_ROUTE, ISSUER
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import ENDPOINT_SLICE, NAMESPACE, SECRET, SERVICE, Kind, Ref
 from roadstead.sim.compare import shown
@@ -186,5 +187,5 @@ def ignored_paths(text: str) -> list[tuple[str, str]]:
 
 def kinds_of_case(refs: Iterable[Ref]) -> tuple[Kind, ...]:
     """The kinds to compare: what we write, and what the case has."""
-    written = {SECRET, SERVICE, ATTACHMENT, CLAIM}
+    written = {SECRET, SERVICE, ATTACHMENT, CLAIM, GATEWAY, CERTIFICATE, ISSUER, HTTP_ROUTE}
     return tuple(sorted({*written, *(ref.kind for ref in refs)}))

@@ -9,14 +9,15 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from live_admin import Admin, Reply, attempts, wait_for
+from live_admin import Admin, Reply, attempts
 from live_neighbours import unsettled
 from live_process import LoopThread, Process, Shared
 from live_time import Births, CaseClock
+from live_versions import is_served, readable, set_served, stated_in, versions_of
 from roadstead.decision import Finding
 from roadstead.errors import BugError, ClusterError
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import CRD, EVENT, NAMESPACE, Kind, Ref
+from roadstead.kube.refs import EVENT, NAMESPACE, Kind, Ref
 from roadstead.kube.views import View
 from roadstead.settings import Settings
 from roadstead.sim.faults import Fault
@@ -32,7 +33,7 @@ MOST_PASSES = 2_000
 QUIET_LOOKS = 2
 """So many looks in a row must find nothing going on."""
 _SERVER_SETS = ("uid", "resourceVersion", "creationTimestamp", "generation", "selfLink")
-_OK, _NOT_FOUND = 200, 404
+_NOT_FOUND = 404
 
 
 class NeverQuietError(Exception):
@@ -152,7 +153,7 @@ class LiveStage:
 
     def _create(self, ref: Ref, body: Mapping[str, Any], born: str = "") -> Reply:
         self._known.add(ref.kind)
-        reply = self._admin.create(ref.kind, body)
+        reply = self._admin.create(stated_in(ref.kind, body), body)
         if not reply.refused:
             self._births.note(reply.body["metadata"]["uid"], ref, born)
         return reply
@@ -254,26 +255,17 @@ class LiveStage:
         """Serve a kind's versions or none; what is stored stays."""
         if not is_custom(kind):
             raise NotImplementedError(f"{kind.kind} is built in")
-        ref = CRD.ref("", kind.resource)
-        crd = self._admin.get(ref)
-        assert crd is not None
-        before = {Ref(s.meta.namespace, kind, s.meta.name): s for s in self.objects(kind, "")}
-        for version in crd["spec"]["versions"]:
-            named = serving.versions is None or version["name"] in serving.versions
-            version["served"] = serving.now and named
-        self._admin.patched(ref, {"spec": {"versions": crd["spec"]["versions"]}})
-        now = serving.now and (serving.versions is None or kind.version in serving.versions)
-        wait_for(
-            f"{kind.resource} {'served' if now else 'gone'}",
-            lambda: self._admin.call("GET", kind.path()).code == (_OK if now else _NOT_FOUND),
-        )
-        if now:
-            self._unserved.pop(kind, None)
-            return
-        self._unserved.setdefault(kind, before)
-        for process in (self._process, self._neighbours):
-            if process is not None:  # the server may take more than a minute
-                self._thread.ask(lambda: process.wire.end_streams(kind))  # noqa: B023 - asked at once
+        versions = versions_of(kind, self._known)
+        before = {seen.ref: seen for seen in self.objects(kind, "")}
+        set_served(self._admin, kind, versions, serving)
+        for one in versions:
+            if is_served(one, serving):
+                self._unserved.pop(one, None)
+                continue
+            self._unserved.setdefault(one, before)
+            for process in (self._process, self._neighbours):
+                if process is not None:  # the server may take more than a minute
+                    self._thread.ask(lambda: process.wire.end_streams(one))  # noqa: B023 - asked at once
 
     def restart(self, settings: Settings) -> None:
         """End our process; it starts again with the next step."""
@@ -306,18 +298,22 @@ class LiveStage:
 
     def get(self, ref: Ref) -> Object | None:
         """One object; of a kind that is not served, as it was last seen."""
-        if ref.kind in self._unserved:
+        kind = readable(ref.kind, self._known, self._unserved)
+        if kind is None:
             return self._unserved[ref.kind].get(ref)
-        body = self._admin.get(ref)
-        return None if body is None else self._births.shifted(Object.of(ref.kind, body))
+        body = self._admin.get(ref._replace(kind=kind))
+        return None if body is None else self._seen(ref.kind, body)
 
     def objects(self, kind: Kind, namespace: str) -> tuple[Object, ...]:
         """All objects of a kind; those of all namespaces where none is named."""
-        if kind in self._unserved:
+        at = readable(kind, self._known, self._unserved)
+        if at is None:
             every = self._unserved[kind].values()
             return tuple(seen for seen in every if namespace in {"", seen.meta.namespace})
-        listed = self._admin.objects(kind, namespace)
-        return tuple(self._births.shifted(Object.of(kind, body)) for body in listed)
+        return tuple(self._seen(kind, body) for body in self._admin.objects(at, namespace))
+
+    def _seen(self, kind: Kind, body: dict[str, Any]) -> Object:
+        return self._births.shifted(Object.of(kind, body | {"apiVersion": kind.api_version}))
 
     def as_left(self, ref: Ref) -> bool:
         """Whether the resourceVersion is that of another writer's last answer."""

@@ -19,6 +19,8 @@ from unittest import mock
 import pytest
 
 import attachment_mutants
+import gateway_mutants
+import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
 from roadstead.capabilities.anchors import api, decide, render
 from roadstead.capabilities.anchors.decide import rules
@@ -212,12 +214,18 @@ def judge(number: int) -> tuple[str, str]:
 
 
 KNOWN: dict[str, list[Case]] = {}
-MUTANTS = (*broken_rules(), *GUARDS, *attachment_mutants.MUTANTS)
+MUTANTS = (
+    *broken_rules(),
+    *GUARDS,
+    *attachment_mutants.MUTANTS,
+    *gateway_mutants.MUTANTS,
+    *wildcard_mutants.MUTANTS,
+)
 
 
 def main() -> int:
     """Judge every mutant; 0 when none lives."""
-    for area in ("anchors", "attachments"):
+    for area in ("anchors", "attachments", "gateways", "wildcards"):
         KNOWN[area] = cases(area)
         unbroken = case_that_notices(KNOWN[area])
         if unbroken:

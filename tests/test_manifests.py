@@ -14,6 +14,24 @@ from roadstead.deploy.tenants import tenant_roles, tenant_rules
 
 GROUP = "local.sdn.cozystack.io"
 VIEW = {"get", "list", "watch"}
+OWN = VIEW | {"create", "update", "delete"}
+OF_GATEWAYS = {
+    "tenantgateways.gateway.cozystack.io": VIEW,
+    "tenantgateways/status.gateway.cozystack.io": {"get", "update"},
+    "tenantgateways/finalizers.gateway.cozystack.io": {"update"},
+    "gateways.gateway.networking.k8s.io": OWN,
+    "httproutes.gateway.networking.k8s.io": OWN,
+    "tlsroutes.gateway.networking.k8s.io": VIEW,
+    "gatewayclasses.gateway.networking.k8s.io": VIEW,
+    "httproutes/status.gateway.networking.k8s.io": {"get", "update"},
+    "tlsroutes/status.gateway.networking.k8s.io": {"get", "update"},
+    "referencegrants.gateway.networking.k8s.io": VIEW,
+    "certificates.cert-manager.io": OWN,
+    "issuers.cert-manager.io": OWN,
+    "namespaces": VIEW | {"patch"},
+}
+"""Tenant-gateway 10b, the grants that its sections 4.2 and 6 have read, and the finalizers that
+OwnerReferencesPermissionEnforcement asks for. No Secret is read."""
 LEADS = {"leases.coordination.k8s.io": {"get", "create", "update"}}
 
 
@@ -36,10 +54,12 @@ def granted(account: Account, role: str) -> dict[str, set[str]]:
 
 
 def test_the_anchors_may_do_what_the_contract_lists_and_no_more() -> None:
-    """Source: trust-anchors 10."""
+    """Source: trust-anchors 10 and wildcard-secrets 10, which share one account."""
     assert {
         "secrets": VIEW | {"create", "update", "delete"},
         "events": {"create", "patch"},
+        "namespaces": VIEW,
+        "tenantgateways.gateway.cozystack.io": VIEW,
         "helmreleases.helm.toolkit.fluxcd.io": VIEW,
         "applicationdefinitions.cozystack.io": VIEW,
     } == granted(ANCHORS, "ClusterRole")
@@ -65,6 +85,7 @@ def test_the_attachments_may_do_what_the_contract_lists_and_no_more() -> None:
         "endpointslices.discovery.k8s.io": VIEW,
         "helmreleases.helm.toolkit.fluxcd.io": VIEW,
         "events": {"create", "patch"},
+        **OF_GATEWAYS,
     } == granted(ATTACHMENTS, "ClusterRole")
     assert LEADS == granted(ATTACHMENTS, "Role")
 

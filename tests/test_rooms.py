@@ -10,8 +10,10 @@ ROOT = Path(__file__).parent.parent
 CAPABILITIES = sorted(
     folder.name
     for folder in (ROOT / "src/roadstead/capabilities").iterdir()
-    if folder.is_dir() and (folder / "__init__.py").exists()
+    if (folder / "decide.py").exists() or (folder / "decide").is_dir()
 )
+"""A folder that decides nothing is a vocabulary so far: its names and fields are there for those
+that read its kind."""
 ROOMS = ("api", "snapshot", "decide", "render", "controller")
 
 
@@ -33,11 +35,23 @@ def test_a_capability_has_cases_and_a_page(capability: str) -> None:
     assert (ROOT / "docs/concepts" / f"{capability}.md").exists()
 
 
+def test_whatever_runs_has_its_folder() -> None:
+    """A folder is looked into as soon as something of it is registered."""
+    assert set(CONTROLLERS) <= set(CAPABILITIES)
+
+
 def test_every_controller_is_registered_under_its_own_name() -> None:
     """`run --only` finds what the metrics and the logs call it."""
     assert {name: name for name in CONTROLLERS} == {
         name: controller.name for name, controller in CONTROLLERS.items()
     }
+
+
+def test_no_two_views_share_a_name() -> None:
+    """Metrics and `/readyz` of a process that runs everything tell them apart."""
+    views = {view for controller in CONTROLLERS.values() for view in controller.views}
+
+    assert len(views) == len({view.name for view in views})
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src/roadstead").rglob("*.py")), ids=str)

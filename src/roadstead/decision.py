@@ -132,7 +132,9 @@ class How(StrEnum):
     APPLY = "apply"
     """Server-side apply of the fields stated, forced, for what shares an object with others."""
     STATUS = "status"
-    """PUT to `/status`; of a Decision's `status` alone."""
+    """PUT to `/status`: of the object judged, last, or of one that has an entry of ours."""
+    PATCH = "patch"
+    """Merge patch of named keys, with the resourceVersion seen, on what stays another's."""
     MINT = "mint"
     """POST under a name made of the owner's uid, the role and a number: a lost answer makes no
     second object, since the next try meets the first."""
@@ -202,6 +204,19 @@ class Want:
         """Want one new object for an owner; `metadata.generateName` is its prefix."""
         return cls(How.MINT, kind, body, minted=minted, needs=needs)
 
+    @classmethod
+    def patch(cls, kind: Kind, body: Mapping[str, Any], live: Object) -> "Want":
+        """Want these keys of an object that is there, null for those that should go.
+
+        body: with the name and the resourceVersion seen.
+        """
+        return cls(How.PATCH, kind, body, live)
+
+    @classmethod
+    def status(cls, kind: Kind, body: Mapping[str, Any], live: Object) -> "Want":
+        """Want this status of an object that is another's and holds an entry of ours."""
+        return cls(How.STATUS, kind, body, live)
+
     @property
     def ref(self) -> Ref:
         """Its name; of a minted one, the first it may get."""
@@ -266,6 +281,14 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was left as it is, for the log of every pass. reason: the word of docs."""
+
+    about: Ref
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """What an object's status should be; written last, and only when it differs.
 
@@ -296,7 +319,8 @@ class Decision:
     backoff: look again with growing pauses instead, since a write failed; the first one is
         `first_pause`.
     wakes: objects that must wake this key though no label of theirs says so.
-    figures: numbers of a controller with one key, by name, for metrics and tables.
+    figures: numbers of the key, by name, for metrics and tables.
+    notes: what was left alone though somebody may expect it, for the log.
     """
 
     want: tuple[Want, ...] = ()
@@ -312,6 +336,7 @@ class Decision:
     first_pause: timedelta = timedelta(seconds=1)
     wakes: tuple[Ref, ...] = ()
     figures: tuple[tuple[str, int], ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 class Did(StrEnum):

@@ -19,6 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         shutil.copytree(examples / "anchors-later", tmp_path / "later")
         shutil.copytree(examples / "attachments", tmp_path / "exposed")
     shutil.copytree(Path(__file__).parent / "worlds", tmp_path / "worlds")
+    shutil.copytree(Path(__file__).parent.parent.parent / "examples", tmp_path / "examples")
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -14,7 +14,16 @@ from cli_command import Ran, run
 
 SETTINGS = "--settings settings.yaml"
 ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
+ROUTES = "-f worlds/routes.yaml --settings settings.yaml"
+GATEWAYS = "--platform-values examples/cozystack-platform.yaml -f examples/tenants"
+ODD = "--platform-values worlds/gateways/platform.yaml -f worlds/gateways/tenants.yaml"
+UNFIT = "--platform-values worlds/gateways/platform-broken.yaml"
 FORMATS = {
+    **{
+        f"gateways resolve {rest}": ("table", "json", "yaml")
+        for rest in (GATEWAYS, ODD, UNFIT, "--platform-values broken.yaml", "")
+    },
+    **{f"gateways render {rest}": ("yaml", "json") for rest in (GATEWAYS, ODD, UNFIT)},
     "version": ("table", "json", "yaml"),
     "docs CACertExpired": ("table", "json", "yaml"),
     "docs NoSuchReason": ("table", "json", "yaml"),
@@ -33,6 +42,29 @@ FORMATS = {
         )
     },
     f"status {ATTACHED}": ("table", "wide", "json", "yaml", "name"),
+    **{
+        f"who {name}": ("table", "json", "yaml")
+        for name in (
+            f"shop.blue.example.org {ROUTES}",
+            f"api.example.org {ROUTES}",
+            f"secret/cozystack-shop-4a43d552-tls {ROUTES}",
+            f"203.0.113.1 {ATTACHED}",
+            f"no,name {ROUTES}",
+        )
+    },
+    f"plan {ROUTES}": ("table", "json", "yaml", "junit", "sarif", "github"),
+    f"status {ROUTES}": ("table", "wide", "json", "yaml", "name"),
+    **{
+        f"why {name} {ROUTES}": ("table", "json", "yaml")
+        for name in (
+            "httproute/web",
+            "httproute/shop",
+            "httproute/lost",
+            "tlsroute/cluster",
+            "tgw/cozystack -n tenant-odd",
+            "tenantgateway/none",
+        )
+    },
     "manifests rbac": ("yaml", "json"),
     "manifests crds": ("yaml", "json"),
     "manifests tenant-roles": ("yaml", "json"),
@@ -66,6 +98,12 @@ FORMATS = {
     },
 }
 CODES = {
+    f"gateways resolve {GATEWAYS}": 0,
+    f"gateways resolve {ODD}": 1,
+    f"gateways resolve {UNFIT}": 1,
+    f"gateways render {GATEWAYS}": 0,
+    f"gateways render {ODD}": 1,
+    "gateways resolve --platform-values broken.yaml": 2,
     "version": 0,
     "docs CACertExpired": 0,
     "docs NoSuchReason": 2,
@@ -76,6 +114,15 @@ CODES = {
     f"why endpointattachment.local.sdn.cozystack.io/web-ip {ATTACHED}": 1,
     f"why epa/none {ATTACHED}": 2,
     f"status {ATTACHED}": 1,
+    f"who shop.blue.example.org {ROUTES}": 0,
+    f"who api.example.org {ROUTES}": 1,
+    f"who no,name {ROUTES}": 2,
+    f"plan {ROUTES}": 1,
+    f"status {ROUTES}": 1,
+    f"why httproute/web {ROUTES}": 1,
+    f"why httproute/shop {ROUTES}": 0,
+    f"why httproute/lost {ROUTES}": 1,
+    f"why tenantgateway/none {ROUTES}": 2,
     f"plan {SETTINGS} -f world": 1,
     f"plan {SETTINGS} -f world -n tenant-blue": 0,
     f"plan {SETTINGS} -f world --fail-on never": 0,
@@ -130,6 +177,17 @@ def told(kind: str, line: str) -> dict[str, object]:
         ("trail", f"why service/vm-instance-web-ext {ATTACHED}"),
         ("trail", f"why ipaddressclaim/reserved {ATTACHED}"),
         ("status", f"status {ATTACHED}"),
+        ("who", f"who shop.blue.example.org {ROUTES}"),
+        ("who", f"who kube.blue.example.org {ROUTES}"),
+        ("who", f"who 203.0.113.1 {ATTACHED}"),
+        ("plan", f"plan {ROUTES} --steps"),
+        ("trail", f"why httproute/web {ROUTES}"),
+        ("trail", f"why httproute/lost {ROUTES}"),
+        ("trail", f"why tgw/cozystack -n tenant-root {ROUTES}"),
+        ("status", f"status {ROUTES}"),
+        ("gateways", f"gateways resolve {GATEWAYS}"),
+        ("gateways", f"gateways resolve {ODD}"),
+        ("gateways", f"gateways resolve {UNFIT}"),
         ("reasons", "docs"),
         ("version", "version"),
     ],

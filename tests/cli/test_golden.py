@@ -16,6 +16,10 @@ GOLDEN = Path(__file__).parent / "golden"
 PLAN = "plan -f world --settings settings.yaml"
 WHY = "why --settings settings.yaml -f world"
 ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
+GATEWAYS = "--platform-values examples/cozystack-platform.yaml -f examples/tenants"
+ODD = "--platform-values worlds/gateways/platform.yaml -f worlds/gateways/tenants.yaml"
+BROKEN = "--platform-values worlds/gateways/platform-broken.yaml -f worlds/gateways/tenants.yaml"
+ROUTES = "-f worlds/routes.yaml --settings settings.yaml"
 NARROW, WIDE = 80, 200
 
 
@@ -110,6 +114,36 @@ GOLDENS = (
     Golden("status-attachments-quiet", f"status {ATTACHED} -q"),
     Golden("status-attachments-json", f"status {ATTACHED} -o json"),
     Golden("status-attachments-name", f"status {ATTACHED} -o name"),
+    Golden("plan-routes", f"plan {ROUTES}"),
+    Golden("plan-routes-narrow", f"plan {ROUTES}", NARROW, BARE),
+    Golden("plan-routes-wide-colour", f"plan {ROUTES}", WIDE),
+    Golden("plan-routes-json", f"plan {ROUTES} -o json"),
+    Golden("why-route", f"why httproute/web {ROUTES}"),
+    Golden("why-route-narrow", f"why httproute/web {ROUTES}", NARROW, BARE),
+    Golden("why-route-colour", f"why httproute/web {ROUTES}", WIDE),
+    Golden("why-route-json", f"why httproute/web {ROUTES} -o json"),
+    Golden("why-route-settled", f"why httproute/shop {ROUTES}"),
+    Golden("why-route-unattached", f"why httproute/lost {ROUTES}"),
+    Golden("why-route-tls", f"why tlsroute/cluster {ROUTES}"),
+    Golden("why-gateway", f"why tgw/cozystack -n tenant-root {ROUTES}"),
+    Golden("why-gateway-narrow", f"why tgw/cozystack -n tenant-root {ROUTES}", NARROW, BARE),
+    Golden("why-gateway-refused", f"why tenantgateway/cozystack -n tenant-odd {ROUTES}"),
+    Golden("why-gateway-unknown", f"why tenantgateway/cozystak {ROUTES}"),
+    Golden("status-routes", f"status {ROUTES}"),
+    Golden("status-routes-narrow", f"status {ROUTES}", NARROW, BARE),
+    Golden("status-routes-wide-colour", f"status {ROUTES}", WIDE),
+    Golden("status-routes-json", f"status {ROUTES} -o json"),
+    Golden("who", f"who shop.blue.example.org {ROUTES}"),
+    Golden("who-narrow", f"who shop.blue.example.org {ROUTES}", NARROW, BARE),
+    Golden("who-wide-colour", f"who shop.blue.example.org {ROUTES}", WIDE),
+    Golden("who-json", f"who shop.blue.example.org {ROUTES} -o json"),
+    Golden("who-yaml", f"who shop.blue.example.org {ROUTES} -o yaml"),
+    Golden("who-nobody", f"who api.example.org {ROUTES}"),
+    Golden("who-waiting", f"who kube.blue.example.org {ROUTES}"),
+    Golden("who-address", f"who 203.0.113.1 {ATTACHED}"),
+    Golden("who-listener-secret", f"who secret/cozystack-shop-4a43d552-tls {ROUTES}"),
+    Golden("who-anchor-secret", "who secret/postgres-shop-ca -f world --settings settings.yaml"),
+    Golden("who-unknown", "who shop,blue"),
     Golden("explain", "explain trustanchor/nats-bus -f world --settings settings.yaml"),
     Golden("status", "status -f world --settings settings.yaml"),
     Golden("status-narrow", "status -f world --settings settings.yaml", NARROW, BARE),
@@ -119,6 +153,22 @@ GOLDENS = (
     Golden("status-json", "status -o json -f world --settings settings.yaml"),
     Golden("status-yaml", "status -o yaml -f world --settings settings.yaml"),
     Golden("status-name", "status -o name -f world --settings settings.yaml"),
+    Golden("gateways", f"gateways resolve {GATEWAYS}"),
+    Golden("gateways-narrow", f"gateways resolve {GATEWAYS}", NARROW, BARE),
+    Golden("gateways-wide-colour", f"gateways resolve {GATEWAYS}", WIDE),
+    Golden("gateways-json", f"gateways resolve {GATEWAYS} -o json"),
+    Golden("gateways-yaml", f"gateways resolve {GATEWAYS} -o yaml"),
+    Golden("gateways-refused", f"gateways resolve {ODD}"),
+    Golden("gateways-refused-narrow", f"gateways resolve {ODD}", NARROW, BARE),
+    Golden("gateways-refused-wide-colour", f"gateways resolve {ODD}", WIDE),
+    Golden("gateways-refused-json", f"gateways resolve {ODD} -o json"),
+    Golden("gateways-values-refused", f"gateways resolve {BROKEN}"),
+    Golden("gateways-render", f"gateways render {GATEWAYS}"),
+    Golden("gateways-render-parts", f"gateways render {GATEWAYS} --part releases --part values"),
+    Golden("gateways-render-cleanup", f"gateways render {GATEWAYS} --part cleanup"),
+    Golden("gateways-render-json", f"gateways render {GATEWAYS} --part gateways -o json"),
+    Golden("gateways-render-refused", f"gateways render {ODD} --part gateways"),
+    Golden("gateways-render-nothing", f"gateways render {BROKEN}"),
     Golden("unknown-command", "pln -f world"),
     Golden("unknown-flag", "plan --filname world"),
     Golden("unknown-format", "plan -f world -o jsn"),
@@ -126,8 +176,8 @@ GOLDENS = (
     *(
         Golden(f"help-{name}", f"{name} --help")
         for name in (
-            *("plan", "run", "why", "status", "docs"),
-            *("up", "manifests", "version", "completion"),
+            *("plan", "run", "why", "who", "status", "docs"),
+            *("up", "gateways", "manifests", "version", "completion"),
         )
     ),
 )

@@ -109,6 +109,10 @@ def test_what_a_terminal_would_obey_is_spelled_out() -> None:
         (["version"], set()),
         (["docs", "CACertExpired"], {"cryptography"}),
         (["manifests", "rbac"], {"cryptography"}),
+        (
+            ["gateways", "resolve", "--platform-values", "examples/cozystack-platform.yaml"],
+            {"cryptography", "jsonschema_rs"},
+        ),
         (["completion", "bash"], SLOW),
         (["plan", "-f", "world"], {"cryptography", "jsonschema_rs"}),
         (["why", "hr/postgres-shop", "-f", "world"], {"cryptography", "jsonschema_rs"}),

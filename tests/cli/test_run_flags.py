@@ -128,7 +128,9 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
 
 def test_all_capabilities_run_unless_some_are_named() -> None:
     """And a name that nobody has ends the start."""
-    assert ["anchors", "attachments"] == [one.name for one in chosen(CONTROLLERS, ())]
+    every = ["anchors", "attachments", "gateways", "wildcards"]
+
+    assert every == [one.name for one in chosen(CONTROLLERS, ())]
     assert ["attachments"] == [one.name for one in chosen(CONTROLLERS, ["attachments"])]
     with pytest.raises(InputError, match="no capability `attachment`"):
         chosen(CONTROLLERS, ["attachment"])

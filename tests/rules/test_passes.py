@@ -71,6 +71,10 @@ class Recorder:
         self._answer("apply")
         return Object.of(kind, dict(body))
 
+    async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
+        """Nothing here patches."""
+        raise AssertionError((ref, merge))
+
     async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """Note it."""
         self._answer("replace-status")
@@ -262,3 +266,33 @@ def test_a_pass_after_a_conflict_takes_no_views_word_for_an_absence(
     reader = PassReader(Recorder(), {SECRETS: store}, Settings(), NOW, repeated=repeated)
 
     assert enough == reader.absent(SECRETS, "tenant-foo", "postgres-mydb.tenant-ca")
+
+
+@pytest.mark.parametrize(("independent", "sent"), [(False, 1), (True, 3)])
+async def test_a_conflict_ends_the_writing_unless_all_stand_alone(
+    independent: bool, sent: int
+) -> None:
+    """One namespace's conflict keeps no other's copy from being written or taken away."""
+    refused = ClusterError("newer", status=409, reason="Conflict")
+    api = Recorder({"create": refused})
+    other = secret({"ca.crt": b"x"})
+    wants = (Want.replace(SECRET, other, None), Want.replace(SECRET, dict(other), LIVE))
+    writer = Writer(api, Withdrawals())
+
+    await writer.carry_out(KEY, Decision(want=wants, drop=(DROP,), independent=independent), 0.0)
+
+    assert writer.conflict
+    assert sent == len(writer.outcomes)
+    assert Did.FAILED is writer.outcomes[0].did
+
+
+async def test_a_later_failure_does_not_hide_a_conflict() -> None:
+    """The pass is repeated at once for what met a newer object."""
+    api = Recorder({"create": ClusterError("newer", status=409), "replace": ClusterError("no")})
+    body = secret({"ca.crt": b"x"})
+    wants = (Want.replace(SECRET, body, None), Want.replace(SECRET, dict(body), LIVE))
+    writer = Writer(api, Withdrawals())
+
+    await writer.carry_out(KEY, Decision(want=wants, independent=True), 0.0)
+
+    assert writer.conflict

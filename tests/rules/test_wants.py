@@ -253,7 +253,7 @@ def test_accepting_takes_lists_and_traces_as_they_are() -> None:
 
     made = accepted(want, scene)
 
-    listeners = [{"name": "http", "port": 80}, {"name": "https", "port": 443}]
-    assert listeners == made["objects"][0]["spec"]["listeners"]
+    whole = {"name": "https", "port": 443, "allowedRoutes": {"namespaces": {"from": "Same"}}}
+    assert [{"name": "http", "port": 80}, whole] == made["objects"][0]["spec"]["listeners"]
     assert ([], {"t/c": "none"}, 1) == (made["writes"], made["requeue"], made["exit"])
     assert not judge(made | {"reads": {}}, scene)

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from parts import (
     later,
     thing,
 )
-from roadstead.decision import Decision, Finding, Reader, Verdict, Want
+from roadstead.decision import Decision, Finding, Note, Reader, Verdict, Want
 from roadstead.engine.engine import Engine
 from roadstead.errors import ClusterError
 from roadstead.kube.refs import CONFIG_MAP, SECRET, Ref
@@ -52,7 +53,12 @@ class Rig:
 
 @asynccontextmanager
 async def working(
-    *names: str, api: Any = None, longest: float = 60.0, workers: int = 2, **parts: Any
+    *names: str,
+    api: Any = None,
+    longest: float = 60.0,
+    workers: int = 2,
+    pause: float = 0.0,
+    **parts: Any,
 ) -> AsyncIterator[Rig]:
     """Run workers."""
     clock, lines = LoopClock(), Lines()
@@ -62,7 +68,15 @@ async def working(
     of.end_list(MAPS, "5")
     metrics = Metrics(of, clock, {"probe": workers})
     loop = Loop(
-        of, "probe", api, metrics, log=lines.log, clock=clock, workers=workers, longest=longest
+        of,
+        "probe",
+        api,
+        metrics,
+        log=lines.log,
+        clock=clock,
+        workers=workers,
+        longest=longest,
+        pause=pause,
     )
     task = asyncio.create_task(loop.run())
     try:
@@ -300,3 +314,38 @@ async def test_writes_are_told_by_name_and_figure() -> None:
         assert sample("roadstead_findings", {"rule": "odd", "verdict": "refuse"}) == 1
         assert DATA["password"].encode() not in rig.told()
         assert rig.engine.desks["probe"].trails[A].want == ()
+
+
+async def test_what_is_left_alone_is_told_by_name() -> None:
+    """A reader of the log finds what was not written though nothing failed."""
+    left = Decision(notes=(Note(SECRET.ref(NS, "full"), "NoRoom"),))
+
+    async with working("a", decide=lambda _seen: left) as rig:
+        await later(lambda: rig.lines.all("left alone"))
+        (line,) = rig.lines.all("left alone")
+
+        assert (f"Secret/{NS}/full", "NoRoom") == (line["about"], line["reason"])
+
+
+async def test_a_pause_lies_between_two_passes() -> None:
+    """However often the one key is woken, there is one pass a second; stopping waits for none."""
+    begun: list[float] = []
+
+    async def observe(_reader: Reader, key: Ref) -> Ref:
+        begun.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.25)
+        return key
+
+    async with working("a", observe=observe, workers=1, pause=1.0) as rig:
+        for version in range(2, 40):
+            rig.engine.happened(MAPS, "MODIFIED", thing("a", version))
+            rig.loop.ring()
+            await asyncio.sleep(0.1)
+        await later(lambda: not rig.engine.desks["probe"].queue)
+        rig.loop.stop()
+        stopped = asyncio.get_running_loop().time()
+        assert await rig.loop.join(20.0) == 0
+        assert asyncio.get_running_loop().time() - stopped < 0.5
+
+    assert {1.0} == {round(later - one, 6) for one, later in pairwise(begun)}
+    assert 4 <= len(begun) <= 6

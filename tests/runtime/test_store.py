@@ -336,3 +336,18 @@ def test_a_mapper_that_raises_costs_its_own_key_only() -> None:
     assert drain(of) == [key("a"), key("c")]
     with pytest.raises(KeyError):
         Engine((odd_one,), Settings(), engine(MAPS)._clock).add_page(MAPS, [thing("b")])
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+def test_an_optional_view_that_nobody_awaits_may_fail(awaited: bool) -> None:
+    """Its first failure lets passes run; before it nobody knows whether there is a list to come."""
+    watches = (Watch(MAPS, owners_key), Watch(SECRETS, owners_key, optional=True, awaited=awaited))
+    of = engine(MAPS, SECRETS, watches=watches)
+    of.begin_list(MAPS)
+    of.end_list(MAPS, "5")
+    before = of.ready("probe")
+    of.lost(SECRETS, State.STALE)
+
+    assert not before
+    assert of.ready("probe") is not awaited
+    assert not of.stores[SECRETS].complete

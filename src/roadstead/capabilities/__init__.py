@@ -2,7 +2,11 @@
 
 from roadstead.capabilities.anchors.controller import ANCHORS
 from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
+from roadstead.capabilities.gateways.controller import GATEWAYS_CONTROLLER
+from roadstead.capabilities.wildcards.controller import WILDCARDS
 from roadstead.wiring import Controller
 
-CONTROLLERS: dict[str, Controller] = {one.name: one for one in (ANCHORS, ATTACHMENTS_CONTROLLER)}
+CONTROLLERS: dict[str, Controller] = {
+    one.name: one for one in (ANCHORS, ATTACHMENTS_CONTROLLER, GATEWAYS_CONTROLLER, WILDCARDS)
+}
 """Every controller by the name `run --only` takes."""

@@ -88,6 +88,7 @@ def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
     words = {
         "manifests": ("crds", "rbac"),
+        "gateways": ("resolve", "render"),
         "completion": SHELLS,
         "docs": tuple(MEANINGS),
         "why": tuple(f"{kind}/" for kind in kinds()),

@@ -33,7 +33,7 @@ from roadstead.sim.actors import acting, needed
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.testbed.build import build
-from roadstead.testbed.crds import install, neighbours
+from roadstead.testbed.crds import ADDRESSES, FLUX, install, neighbours
 from roadstead.testbed.server import ControlPlane
 from roadstead.wiring import Controller
 
@@ -44,6 +44,8 @@ PATIENCE = 60.0
 LATER = "-later"
 DELETES = "delete-"
 """A file of a later step whose name says so, behind its number, names what is deleted."""
+NEIGHBOURS = (FLUX, ADDRESSES, "gateway-api", "cert-manager")
+"""Whose kinds are there: all that our capabilities read."""
 SETTINGS = Settings(cozy_proxy_contract_implemented=True)
 """Nothing carries packets here, so every datapath may be asked for."""
 _STYLES = {
@@ -113,7 +115,7 @@ def play(demo: Demo, page: Screen, *, once: bool) -> int:
     """Run it all; gives the exit code. The server is gone afterwards, whatever happens."""
     say: Callable[[str], None] = (lambda _: None) if page.quiet else _say
     binary = build(progress=say)
-    definitions = [*neighbours(progress=say), *crds().values()]
+    definitions = [*neighbours(NEIGHBOURS, progress=say), *crds().values()]
     _prepare(demo.folder)
     with ControlPlane.start(binary, demo.folder / "plane", demo.port) as plane:
         install(plane, definitions)

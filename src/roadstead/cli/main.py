@@ -40,8 +40,10 @@ COMMANDS: dict[str, Entry] = {
     "plan": Entry("plan", "What would happen, offline."),
     "run": Entry("run", "The controllers."),
     "why": Entry("why", "The trail of one decision, and the next step."),
+    "who": Entry("who", "Who holds a hostname, an address or a Secret."),
     "status": Entry("status", "One table of everything that is owed."),
     "docs": Entry("docs", "The page of one reason."),
+    "gateways": Entry("gateways", "From platform values to each tenant's Gateway."),
     "up": Entry("up", "Try it on a control plane of its own, no cluster."),
     "manifests": Entry("manifests", "What is installed: CRDs and permissions."),
     "version": Entry("version", "The version of this program, and of the server."),
@@ -51,7 +53,7 @@ ALIASES = {"explain": "why"}
 
 WITH_VALUE = frozenset(
     {"-n", "--namespace", "--context", "--kubeconfig", "-f", "--filename", "--settings"}
-    | {"-o", "--output", "--color"}
+    | {"-o", "--output", "--color", "--platform-values"}
 )
 WITHOUT_VALUE = frozenset({"-A", "--all-namespaces", "--no-color", "-q", "--quiet"})
 VERBOSE = {"-v": 1, "--verbose": 1, "-vv": 2, "-vvv": 3}

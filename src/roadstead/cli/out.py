@@ -154,7 +154,10 @@ class Screen:
         start = len(indent) + sum(widths) + len(GAP) * len(widths)
         lines = [last.text]
         if self.width is not None and self.width - start >= NARROWEST:
-            lines = textwrap.wrap(last.text, self.width - start, break_long_words=False) or [""]
+            room = self.width - start
+            lines = textwrap.wrap(
+                last.text, room, break_long_words=False, break_on_hyphens=False
+            ) or [""]
         first = GAP.join([*parts, self.paint(lines[0], last.style)])
         self.line(f"{indent}{first}".rstrip())
         for line in lines[1:]:

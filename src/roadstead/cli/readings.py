@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
-from roadstead.capabilities.attachments.snapshot.views import part, text
 from roadstead.explain.anchors import ANCHOR_SUBJECT, anchor_of
 from roadstead.explain.cluster import Look
 from roadstead.explain.exposures import Exposure
@@ -13,6 +12,7 @@ from roadstead.explain.results import Seen
 from roadstead.explain.rows import latest
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, SERVICE, Ref
+from roadstead.kube.shapes import part, text
 from roadstead.kube.views import View
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock

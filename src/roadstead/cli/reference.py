@@ -38,7 +38,7 @@ def reasons() -> str:
         "The words of findings, conditions, events and tables.",
         "`roadstead docs REASON` prints one of them; `roadstead why` says which holds for an",
         "object, and what to do about it there.",
-        "The state of an attachment's reason is the condition that carries it.",
+        "The state of a reason of attachments and gateways is the condition that carries it.",
         "",
         "| Reason | Capability | State | Event on |",
         "| --- | --- | --- | --- |",

@@ -89,7 +89,7 @@ def status(
     color: Color = "auto",
     no_color: NoColor = False,
 ) -> int:
-    """Print the state of every trust anchor and attachment; exit code 1 when one is not ready.
+    """Print the state of every trust anchor, attachment and gateway; 1 when one is not ready.
 
     `Pending` is what the controller has still to do, `-` a release that owes nothing, `Unknown`
     what you may not read, or what is not reported yet. Formats: table, wide, json, yaml, name.
@@ -199,13 +199,14 @@ def _live(place: Place) -> Found:
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     async def question(client: Any) -> Found:
-        look = session.look(client, place.namespace, place.settings)
-        await look.fill(view for subject in SUBJECTS for view in subject.listed)
+        asked = [one for one in SUBJECTS if _has_rows_in(one, place.namespace)]
+        look = session.look(client, place.namespace, place.settings, asked)
+        await look.fill(view for subject in asked for view in subject.listed)
         events = await look.events()
         now = look.reader().now
         rows: list[Row | None] = []
         notes = []
-        for subject in SUBJECTS:
+        for subject in asked:
 
             async def judged(key: Ref, about: Any = subject.about) -> Judged | None:
                 passed = await look.judge(key)
@@ -221,6 +222,11 @@ def _live(place: Place) -> Found:
         return Found(_sorted(rows), tuple(notes))
 
     return session.ask(place.kubeconfig, place.context, question)
+
+
+def _has_rows_in(subject: Subject, namespace: str) -> bool:
+    """Whether a capability may have a row in a namespace; empty for all."""
+    return subject.single is None or namespace in {"", subject.single.namespace}
 
 
 def _many(count: int, subject: Subject) -> str:
@@ -239,7 +245,7 @@ def _print(page: Screen, form: str, found: Found, now: datetime, *, quiet: bool)
     elif shown or not quiet:
         _table(page, shown, wide=form == "wide")
     if not found.rows and form in {"table", "wide"}:
-        page.talk("nothing is owed here: no application release, no endpoint attachment")
+        page.talk("nothing is owed here: no application release, attachment or tenant gateway")
     for note in () if quiet else found.notes:
         page.talk(note)
     page.flush()
@@ -261,7 +267,7 @@ def _table(page: Screen, rows: Sequence[Row], *, wide: bool) -> None:
         line += [one.state, one.event] if wide else []
         cells.append((*line, one.about))
     there = {one.kind for one in rows}
-    columns = [one.column for one in SUBJECTS if one.kind in there or not there]
+    columns = dict.fromkeys(one.column for one in SUBJECTS if one.kind in there or not there)
     page.table((*headers, "; ".join(columns)), cells)
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,17 +26,22 @@ from roadstead.cli.options import (
 )
 from roadstead.cli.out import Cell, Screen, as_json, as_yaml
 from roadstead.decision import Decision
-from roadstead.errors import InputError
-from roadstead.explain.ask import Answer, Target, ask
-from roadstead.explain.rows import latest
+from roadstead.errors import ClusterError, InputError
+from roadstead.explain.ask import Answer, Target, ask, trail_of_part
+from roadstead.explain.rows import is_forbidden, latest
+from roadstead.explain.subject import Listener, Subject
 from roadstead.explain.trail import NO, NOT_ASKED, NOTE, OK, WAIT, Trail
 from roadstead.explain.world import play
 from roadstead.kube.refs import SECRET, Ref
 from roadstead.settings import Settings
 from roadstead.sim.settle import drive
 
+if TYPE_CHECKING:
+    from roadstead.explain.cluster import Look
+
 EXAMPLES = (
     "roadstead why endpointattachment/shop-db -n tenant-blue",
+    "roadstead why httproute/web -n tenant-green",
     "roadstead why helmrelease/postgres-mydb -n tenant-blue",
     "roadstead why secret/postgres-mydb-ca -n tenant-blue",
     "roadstead why service/postgres-mydb-rw -f tenant-blue/",
@@ -45,10 +50,16 @@ app = application()
 
 _STYLES = {OK: "green", WAIT: "yellow", NO: "red", NOT_ASKED: "dim", NOTE: "cyan"}
 _WIDEST_MARK = 4
+UNREAD = "ReadFailed"
+"""The reason of a decision that could not read what it needs."""
+LISTENERS = ("LISTENER", "PORT", "HOSTNAME", "NAMESPACE ALLOWED", "HOSTNAME MATCHES")
 PERIOD = 2.0
 """Seconds between two looks of `--watch`."""
 
-HELP = "endpointattachment (epa), helmrelease, ipaddressclaim, secret, service or trustanchor."
+HELP = (
+    "endpointattachment (epa), helmrelease, httproute, ipaddressclaim, secret, service, "
+    "tenantgateway (tgw), tlsroute, trustanchor or wildcards."
+)
 Watch = Annotated[bool, typer.Option("--watch", "-w", help="Print again on every change.")]
 
 
@@ -155,22 +166,44 @@ def _live(target: Target, space: str, settings: Settings, asked: "Asked") -> Ans
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     async def question(client: Any) -> Answer:
-        subject = target.subject
-        look = session.look(client, space, settings, (subject,))
-        await look.fill()
-        events = await look.events()
-
-        async def judge(key: Ref) -> Decision | None:
-            passed = await look.judge(key)
-            if passed.gone:
-                return None
-            told = latest(events, subject.about(key, passed.decision))
-            return subject.learn(key, passed.decision, told)
-
-        answer = await ask(target, space, look.reader(), judge)
+        subject = target.subject(space)
+        look = session.look(client, "" if subject.wide else space, settings, (subject,))
+        try:
+            await look.fill(subject.listed if subject.single else ())
+            answer = await _judged(target, space, subject, look)
+        except ClusterError as error:
+            told = await _reported(target, space, subject, look) if is_forbidden(error) else None
+            if told is None:
+                raise
+            return told
+        if any(trail.reason == UNREAD for trail in answer.trails):
+            answer = await _reported(target, space, subject, look) or answer
         return replace(answer, notes=(*answer.notes, *look.unread(subject)))
 
     return session.ask(asked.kubeconfig, asked.context, question)
+
+
+async def _judged(target: Target, space: str, subject: Subject, look: "Look") -> Answer:
+    """Judge now, and lay over it what only the running controller can know."""
+    events = await look.events()
+
+    async def judge(key: Ref) -> Decision | None:
+        passed = await look.judge(key)
+        if passed.gone:
+            return None
+        told = latest(events, subject.about(key, passed.decision))
+        return subject.learn(key, passed.decision, told)
+
+    return await ask(target, space, look.reader(), judge)
+
+
+async def _reported(target: Target, space: str, subject: Subject, look: "Look") -> Answer | None:
+    """What the object's own status says; None where it has no such word."""
+    ref = target.kind.ref(space, target.name)
+    if subject.reported is None:
+        return None
+    parts = await subject.reported(look.reader(), ref)
+    return Answer(ref, (), tuple(trail_of_part(one) for one in parts)) if parts else None
 
 
 def show(page: Screen, answer: Answer) -> None:
@@ -193,14 +226,19 @@ def _note(text: str) -> tuple[Cell, str]:
 def show_trail(page: Screen, trail: Trail) -> None:
     """Print one trail."""
     style = "green" if trail.settled else "red" if trail.refused else "yellow"
-    page.line(f"{page.paint(str(trail.key), 'bold')}    {page.paint(trail.headline, style)}")
+    about = f"{trail.key} -> {trail.parent}" if trail.parent is not None else str(trail.key)
+    page.line(f"{page.paint(about, 'bold')}    {page.paint(trail.headline, style)}")
     page.line()
+    if trail.listeners:
+        page.table(LISTENERS, [_listener(one) for one in trail.listeners], indent="  ")
+        page.line()
     rows: list[tuple[Cell, str, str]] = [
         (Cell(line.mark, _STYLES[line.mark]), line.rule, line.text) for line in trail.lines
     ]
     page.columns(rows, indent="  ", least=(_WIDEST_MARK,))
     page.columns([_note(note) for note in trail.notes], indent="  ", least=(_WIDEST_MARK,))
-    page.line()
+    if rows or trail.notes:
+        page.line()
     page.sentence(trail.because)
     if trail.wakes:
         page.sentence(f"wakes: {trail.wakes}")
@@ -209,6 +247,11 @@ def show_trail(page: Screen, trail: Trail) -> None:
             head = "" if at else ("  or" if number else "next:")
             effect = f"     ({step.effect})" if at == len(step.commands) - 1 else ""
             page.line(f"{head:<7}{command}{effect}")
+
+
+def _listener(one: Listener) -> tuple[str, ...]:
+    allowed = f"{'yes' if one.allowed else 'no'}  {one.admits}"
+    return (one.name, str(one.port), one.hostname or "*", allowed, one.matches)
 
 
 def facts(answer: Answer) -> dict[str, Any]:
@@ -240,4 +283,23 @@ def _trail(trail: Trail) -> dict[str, Any]:
         "next": [{"commands": list(n.commands), "effect": n.effect} for n in trail.next],
         "wakes": trail.wakes,
         "notes": list(trail.notes),
+        **_of_route(trail),
     }
+
+
+def _of_route(trail: Trail) -> dict[str, Any]:
+    """What a route attaches to; nothing for any other object."""
+    if trail.parent is None:
+        return {}
+    listeners = [
+        {
+            "name": one.name,
+            "port": one.port,
+            "hostname": one.hostname or None,
+            "namespaceAllowed": one.allowed,
+            "namespaces": one.admits,
+            "hostnameMatches": one.matches,
+        }
+        for one in trail.listeners
+    ]
+    return {"gateway": trail.parent.path, "listeners": listeners}

@@ -1,14 +1,15 @@
 """The CustomResourceDefinitions that we ship.
 
-EndpointAttachment is ours. ApplicationDefinition is the platform's kind: what we ship of it is for
-development clusters and tests, and is never installed over the platform's. Source: trust-anchors
-4.2, endpoint-attachments 1.
+EndpointAttachment and TenantGateway are ours. ApplicationDefinition is the platform's kind: what
+we ship of it is for development clusters and tests, and is never installed over the platform's.
+Source: trust-anchors 4.2, endpoint-attachments 1, tenant-gateway 1.
 """
 
 from typing import Any
 
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.attachments.api.fields import ENDPOINT_ATTACHMENT
+from roadstead.capabilities.gateways.fields import TENANT_GATEWAY_DEFINITION
 from roadstead.kube.schema import Column, Definition, Field, definition_of
 
 CA_CERT = Field(
@@ -60,7 +61,7 @@ APPLICATION_DEFINITION = Definition(
     ),
 )
 
-SHIPPED = (APPLICATION_DEFINITION, ENDPOINT_ATTACHMENT)
+SHIPPED = (APPLICATION_DEFINITION, ENDPOINT_ATTACHMENT, TENANT_GATEWAY_DEFINITION)
 
 
 def crds() -> dict[str, dict[str, Any]]:

@@ -1,7 +1,8 @@
 """Who may do what: an account for each process, as documents.
 
 A right that is not here is not used. A verb that is here and that an ordinary run does not use
-says why it is. Source: trust-anchors 10, endpoint-attachments 8.1, architecture 2 (Accounts).
+says why it is. Source: trust-anchors 10, wildcard-secrets 10, endpoint-attachments 8.1,
+tenant-gateway 10b, architecture 2 (Accounts).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +11,16 @@ from typing import Any
 
 from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
+from roadstead.capabilities.gateways.api import (
+    CERTIFICATE,
+    GATEWAY,
+    GATEWAY_CLASS,
+    HTTP_ROUTE,
+    ISSUER,
+    REFERENCE_GRANT,
+    TENANT_GATEWAY,
+    TLS_ROUTES,
+)
 from roadstead.kube.refs import (
     ENDPOINT_SLICE,
     EVENT,
@@ -77,26 +88,118 @@ _TELLS = Right(
 
 ANCHORS = Account(
     "roadstead-anchors",
-    ("anchors",),
+    ("anchors", "wildcards"),
     (
-        Right(SECRET, (*VIEW, "create", "update", "delete"), "read sources, write anchors"),
+        Right(
+            SECRET,
+            (*VIEW, "create", "update", "delete"),
+            "read sources, write anchors and wildcard replicas",
+        ),
         _TELLS,
         Right(
             HELM_RELEASE, VIEW, "identity and uid of the owner", idle={**_LISTED, "get": _UPSTREAM}
         ),
         Right(DEFINITION, VIEW, "declarations", idle={**_LISTED, "get": _UPSTREAM}),
+        Right(NAMESPACE, VIEW, "which namespaces end TLS themselves", idle={"get": _UPSTREAM}),
+        Right(
+            TENANT_GATEWAY,
+            VIEW,
+            "whether a tenant's TLS ends before its Gateway",
+            idle={**_LISTED, "get": _UPSTREAM},
+        ),
     ),
     _LEADS,
 )
 
+_READ = "the contract lists it; objects are read from views"
+_OWNED = {"get": _READ, **_LISTED}
+_ROUTES = (HTTP_ROUTE, TLS_ROUTES[0])
+GATEWAY_RIGHTS = (
+    Right(TENANT_GATEWAY, VIEW, "read what the platform asks for", idle=_OWNED),
+    Right(
+        TENANT_GATEWAY,
+        ("get", "update"),
+        "write the status",
+        part="status",
+        idle={"get": _UPSTREAM},
+    ),
+    # Beyond the contract's list: without it the plug-in refuses every object that is rendered,
+    # "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set
+    # finalizers on".
+    Right(
+        TENANT_GATEWAY,
+        ("update",),
+        "own what is rendered with `blockOwnerDeletion`",
+        part="finalizers",
+        idle={"update": _ENFORCED},
+    ),
+    Right(
+        GATEWAY,
+        (*VIEW, "create", "update", "delete"),
+        "write the Gateway of each TenantGateway",
+        idle={**_OWNED, "delete": f"{_ENFORCED}; its owner takes it along"},
+    ),
+    Right(
+        HTTP_ROUTE,
+        (*VIEW, "create", "update", "delete"),
+        "read what is published; write the redirect to HTTPS, take it away in mode edge",
+        idle=_OWNED,
+    ),
+    *(
+        Right(kind, VIEW, why, idle=_OWNED)
+        for kind, why in (
+            (TLS_ROUTES[0], "read what is published without ending its TLS"),
+            (GATEWAY_CLASS, "tell of a class that is not installed"),
+        )
+    ),
+    *(
+        Right(
+            kind,
+            ("get", "update"),
+            "write our own entries of the status",
+            part="status",
+            idle={"get": _UPSTREAM},
+        )
+        for kind in _ROUTES
+    ),
+    # Beyond the contract's list, and within what it watches: whether a backend in another
+    # namespace may be used is written in a grant there. Tenant-gateway 4.2 and 6.
+    Right(
+        REFERENCE_GRANT,
+        VIEW,
+        "whether a TLSRoute may forward to another namespace",
+        idle={**_LISTED, "get": "granted with the verbs beside it, as for every view"},
+    ),
+    *(
+        Right(
+            kind,
+            (*VIEW, "create", "update", "delete"),
+            why,
+            idle=_OWNED,
+        )
+        for kind, why in (
+            (CERTIFICATE, "write the Certificates of what is published"),
+            (ISSUER, "write the Issuer of each TenantGateway that has certificates issued"),
+        )
+    ),
+    Right(
+        NAMESPACE,
+        (*VIEW, "patch"),
+        "read the tenants' domains; label the namespaces whose routes may attach",
+        idle=_OWNED,
+    ),
+)
+"""What tenant gateways need; they share the account of attachments."""
+
 ATTACHMENTS = Account(
     "roadstead-attachments",
-    ("attachments",),
+    ("attachments", "gateways"),
     (
         Right(
             SERVICE,
             (*VIEW, "create", "update", "patch", "delete"),
-            "read endpoints and delegations, write the Services of attachments",
+            "read endpoints, delegations and the backends of routes; write the Services of "
+            "attachments",
             idle={"patch": _UPSTREAM},
         ),
         Right(
@@ -129,6 +232,7 @@ ATTACHMENTS = Account(
         Right(CLASS, VIEW, "the `loadBalancerClass`, and the class that is the default"),
         Right(ENDPOINT_SLICE, VIEW, "which Pods stand behind an endpoint", idle={"get": _UPSTREAM}),
         Right(HELM_RELEASE, VIEW, "identity and uid of the owner", idle={"get": _UPSTREAM}),
+        *GATEWAY_RIGHTS,
         _TELLS,
     ),
     _LEADS,

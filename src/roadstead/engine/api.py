@@ -41,6 +41,9 @@ class Api(Protocol):
         body: the fields we own and no other. A uid in its metadata is a precondition.
         """
 
+    async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
+        """PATCH by RFC 7396; a resourceVersion in its metadata is a precondition."""
+
     async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT to `/status`, with the resourceVersion in the body; gives the metadata after it."""
 

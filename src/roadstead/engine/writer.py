@@ -48,6 +48,7 @@ class Writer:
         self._checked = checked
         self._in_flight = set() if in_flight is None else in_flight
         self._failed: set[Ref] = set()
+        self._independent = False
         self._versions: dict[Ref, str] = {}
         self._ways: dict[How, Callable[[Want], Awaitable[Did]]] = {
             How.REPLACE: self._replace,
@@ -55,6 +56,8 @@ class Writer:
             How.CREATE: self._create,
             How.APPLY: self._apply,
             How.MINT: self._mint,
+            How.PATCH: self._patch,
+            How.STATUS: self._entry,
         }
         self.outcomes: list[Outcome] = []
         self.made: list[Object] = []
@@ -62,6 +65,7 @@ class Writer:
 
     async def carry_out(self, key: Ref, decision: Decision, now: float) -> None:
         """Write every want, then every drop; the first conflict ends it unless all stand alone."""
+        self._independent = decision.independent
         for want in decision.want:
             if self._failed & set(want.needs):
                 self._failed.add(want.ref)
@@ -79,8 +83,12 @@ class Writer:
                 return
 
     async def report(self, status: Status | None) -> None:
-        """Write a status that differs, over the version of this pass's own last write."""
-        if status is None or self.conflict or not status.differs:
+        """Write a status that differs, over the version of this pass's own last write.
+
+        A conflict of another object stops it, but where a decision's entries stand each for itself.
+        """
+        stopped = self.conflict and not self._independent
+        if status is None or stopped or not status.differs:
             return
         ref = status.live.ref
         await self._try(ref, self._status(status), "", How.STATUS)
@@ -149,6 +157,21 @@ class Writer:
         if not self._dry and want.live is not None:
             made = await self._api.apply(want.kind, want.body, want.manager)
             self._remember(want.live.body, made)
+        return Did.UPDATED
+
+    async def _patch(self, want: Want) -> Did:
+        if not self._dry and want.live is not None:
+            made = await self._api.patch(want.ref, want.body)
+            self._remember(want.live.body or {"metadata": {}}, made)
+        return Did.UPDATED
+
+    async def _entry(self, want: Want) -> Did:
+        """Write a status, and know it at the version at which the object was read."""
+        if not self._dry:
+            made = await self._api.replace_status(want.kind, want.body)
+            read = want.live.kind if want.live is not None else want.kind
+            body = {**want.body, "apiVersion": read.api_version}
+            self._remember(body, Object(read, made.meta))
         return Did.UPDATED
 
     async def _mint(self, want: Want) -> Did:

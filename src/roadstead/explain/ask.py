@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from roadstead.decision import Decision, Reader
 from roadstead.errors import InputError
-from roadstead.explain.subject import Judge, Subject
+from roadstead.explain.subject import Judge, Part, Subject
 from roadstead.explain.subjects import SUBJECTS, WORDS, subject_of
 from roadstead.explain.trail import Trail, plain, trail
 from roadstead.kube.refs import Kind, Ref
@@ -39,10 +39,10 @@ class Target:
         hint = f"did you mean `{near[0]}`?" if near else f"use {', '.join(kinds())}"
         raise InputError(f"`{kind}` is no kind that is judged", hint=hint)
 
-    @property
-    def subject(self) -> Subject:
-        """The capability that answers."""
-        return WORDS[self.word]
+    def subject(self, namespace: str) -> Subject:
+        """The capability that answers: whose one key it is, or whose word."""
+        named = self.kind.ref(namespace, self.name)
+        return next((one for one in SUBJECTS if one.single == named), WORDS[self.word])
 
     @property
     def kind(self) -> Kind:
@@ -86,14 +86,25 @@ async def ask(target: Target, namespace: str, reader: Reader, judge: Judge) -> A
     namespace: empty to look for the only one that has it.
     Raises: InputError when it is not there; ClusterError.
     """
-    find = target.subject.words[target.word].find
+    words = target.subject(namespace).words
+    find = words.get(target.word, next(iter(words.values()))).find
     found = await find(target.name, namespace, reader, judge)
     trails = []
     for key in found.keys:
         decision = await judge(key)
-        if decision is not None:
+        if decision is not None and found.part:
+            subject = target.subject(namespace)
+            parts = await subject.parts(reader, key, decision, found.about)
+            mine = [trail_of_part(one) for one in parts]
+            trails += mine or [await trail_of(key, decision, reader)]
+        elif decision is not None:
             trails.append(await trail_of(key, decision, reader))
     return Answer(found.about, found.notes, tuple(trails))
+
+
+def trail_of_part(part: Part) -> Trail:
+    """The trail of an object that is judged with others."""
+    return trail(part.about, Decision(findings=part.findings, state=part.told.state), part.told)
 
 
 async def trail_of(key: Ref, decision: Decision, reader: Reader) -> Trail:

@@ -60,6 +60,10 @@ class Reading:
         """Refuse."""
         raise BugError(f"a look would have applied {kind.kind} for {manager}: {sorted(body)}")
 
+    async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
+        """Refuse."""
+        raise BugError(f"a look would have patched {ref}: {sorted(merge)}")
+
     async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """Refuse."""
         raise _writes(kind, body)
@@ -98,6 +102,7 @@ class Look:
         self._engine = Engine((one.controller for one in subjects), settings, clock, dry=True)
         self._views = tuple(self._engine.stores)
         self._subjects = tuple(subjects)
+        self._everywhere = {v for one in subjects if one.single for v in one.listed}
         self.api = Reading(client)
 
     async def fill(self, views: Iterable[View] = ()) -> None:
@@ -159,7 +164,8 @@ class Look:
         return ClusterError(message, status=404, about=about, hint=hint)
 
     async def _list(self, view: View) -> None:
-        namespace = self._namespace if view.kind.namespaced else ""
+        apart = view.kind.namespaced and view not in self._everywhere
+        namespace = self._namespace if apart else ""
         token = ""
         while True:
             page = await self._client.page(view, namespace, continue_token=token)
@@ -190,7 +196,7 @@ class Look:
 
     async def judge(self, key: Ref) -> Passed:
         """What a pass would come to, without a write."""
-        subject = next(one for one in self._subjects if key.kind in one.keys)
+        subject = next(one for one in self._subjects if one.judges(key))
         return await self._engine.work(subject.controller.name, key, self.api)
 
     async def events(self) -> tuple[Object, ...]:

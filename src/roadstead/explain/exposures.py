@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from roadstead.capabilities.attachments.snapshot import Asked
-from roadstead.capabilities.attachments.snapshot.views import condition, items, part, text
+from roadstead.capabilities.attachments.snapshot.views import condition
 from roadstead.explain.results import KEPT, REFUSED, WAITING, Result
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import items, part, text
 
 ATTACHED, DETACHED, GONE = "attached", "detached", "gone"
 MOVED, TOOK_OVER, WAITS, RENUMBERED = "moved", "took over", "waits", "renumbered"

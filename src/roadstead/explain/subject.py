@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from roadstead.decision import Decision, Outcome, Reader
+from roadstead.decision import Decision, Finding, Outcome, Reader
 from roadstead.errors import ClusterError
 from roadstead.explain.rows import Row
 from roadstead.kube.objects import Object
@@ -26,6 +26,22 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
+class Listener:
+    """One listener of a Gateway, as a route meets it.
+
+    hostname: empty for any. allowed: whether it admits routes of the route's namespace.
+    admits: which it does. matches: whether it answers a hostname of the route, in words.
+    """
+
+    name: str
+    port: int
+    hostname: str
+    allowed: bool
+    admits: str
+    matches: str
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """What a capability says of a decision beside its findings.
 
@@ -35,6 +51,7 @@ class Told:
     next: what a person may do, the best first; empty where nobody can do anything.
     wakes: what will have it looked at again; empty where a person must act.
     notes: facts that are no rule's.
+    parent: what a route attaches to, with its listeners; empty for anything else.
     """
 
     state: str
@@ -44,6 +61,17 @@ class Told:
     next: tuple[Next, ...] = ()
     wakes: str = ""
     notes: tuple[str, ...] = ()
+    parent: Ref | None = None
+    listeners: tuple[Listener, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a decision says of an object beside its key, with its own findings."""
+
+    about: Ref
+    findings: tuple[Finding, ...]
+    told: Told
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +90,16 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name stands for. keys: what is judged for it. notes: facts of the object itself."""
+    """What a name stands for.
+
+    keys: what is judged for it. notes: facts of the object itself. part: whether a decision is
+    asked for what it says of this object alone.
+    """
 
     about: Ref
     keys: tuple[Ref, ...]
     notes: tuple[str, ...] = ()
+    part: bool = False
 
 
 Judge = Callable[[Ref], Awaitable[Decision | None]]
@@ -100,6 +133,13 @@ def the_key(key: Ref, _decision: Decision) -> frozenset[Ref]:
     return frozenset({key})
 
 
+async def no_parts(
+    _reader: Reader, _key: Ref, _decision: Decision, _about: Ref | None
+) -> tuple[Part, ...]:
+    """Say nothing of other objects."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """One capability, as `why`, `status` and `plan` speak of it.
@@ -109,11 +149,17 @@ class Subject:
     view: whose objects have rows; listed: every view that rows are made from; missed: the one
         without which they wait, as `status` tells.
     keys: the kinds its controller has keys of. words: what a person may name, in lower case.
+    single: its key where there is only one, whatever kind that has: it is judged from all
+        namespaces, and has its row in its own.
     quiet: reasons of a wait in which nobody waits for anything.
     rules: the names of the rules that those asked belong to, in order.
     tell: its own part of a trail. row: of one object; None where the object is not concerned.
     learn: lay over a decision what only the running controller can know, as its event tells it.
     about: whose events tell of a key. notes: what `plan` says of a kind.
+    parts: what a decision says of the objects it judges beside its key, each for itself; of one
+        alone where it is named.
+    wide: whether an object is judged by objects of other namespaces, so that all are looked at.
+    reported: an answer from what an object's status says, for who may not read all that.
     """
 
     controller: Controller
@@ -128,12 +174,22 @@ class Subject:
     rules: Callable[[Collection[str]], tuple[str, ...]]
     tell: Callable[[Reader, Ref, Decision], Coroutine[Any, Any, Told]]
     row: Callable[[Object, Look, datetime], Coroutine[Any, Any, Row | None]]
+    single: Ref | None = None
     missed: View | None = None
     quiet: frozenset[str] = frozenset()
     learn: Callable[[Ref, Decision, tuple[str, str]], Decision] = no_event
     about: Callable[[Ref, Decision], frozenset[Ref]] = the_key
     notes: Mapping[Kind, Note] = field(default_factory=dict)
+    parts: Callable[[Reader, Ref, Decision, Ref | None], Coroutine[Any, Any, tuple[Part, ...]]] = (
+        no_parts
+    )
+    wide: bool = False
+    reported: Callable[[Reader, Ref], Coroutine[Any, Any, tuple[Part, ...]]] | None = None
 
     def is_judged_itself(self, key: Ref) -> bool:
         """Whether a key is the object a person wrote, so that every finding is about it."""
         return key.kind.kind == self.kind
+
+    def judges(self, key: Ref) -> bool:
+        """Whether a key is one of its controller's; the one of a single key is tried first."""
+        return key.kind in self.keys if self.single is None else key == self.single

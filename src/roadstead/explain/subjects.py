@@ -5,11 +5,19 @@ from collections.abc import Mapping
 from roadstead.capabilities import CONTROLLERS
 from roadstead.explain.anchors import ANCHOR_SUBJECT
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
+from roadstead.explain.gateways import GATEWAY_SUBJECT
 from roadstead.explain.subject import Note, Subject
+from roadstead.explain.wildcards import WILDCARD_SUBJECT
 from roadstead.kube.reasons import Reason
 from roadstead.kube.refs import Kind, Ref
 
-SUBJECTS: tuple[Subject, ...] = (ANCHOR_SUBJECT, ATTACHMENT_SUBJECT)
+SUBJECTS: tuple[Subject, ...] = (
+    WILDCARD_SUBJECT,
+    ANCHOR_SUBJECT,
+    ATTACHMENT_SUBJECT,
+    GATEWAY_SUBJECT,
+)
+"""One with a single key stands first: the kind of that key may be another's, too."""
 
 WORDS: Mapping[str, Subject] = {word: one for one in SUBJECTS for word in one.words}
 """Who answers for a kind that a person names, by its lower-case word."""
@@ -29,4 +37,4 @@ MEANINGS: Mapping[str, str] = {
 
 def subject_of(key: Ref) -> Subject | None:
     """Who speaks of a key of this kind; None where its capability has no words of its own yet."""
-    return next((one for one in SUBJECTS if key.kind in one.keys), None)
+    return next((one for one in SUBJECTS if one.judges(key)), None)

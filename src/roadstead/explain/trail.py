@@ -4,12 +4,15 @@ Nothing here judges. What is printed is what the decision found; the rules that 
 named, and no Secret's value is ever part of it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from roadstead.decision import Decision, Event, Finding, Telling, Verdict
-from roadstead.explain.subject import Next, Told
+from roadstead.explain.subject import Listener, Next, Told
 from roadstead.kube.refs import Ref
 
+NAMED = 3
+"""Objects a line names of those that pass one rule."""
 OK, WAIT, NO, NOT_ASKED, NOTE = "ok", "wait", "no", "--", "note"
 _MARKS = {Verdict.PASS: OK, Verdict.WAIT: WAIT, Verdict.REFUSE: NO}
 
@@ -35,6 +38,7 @@ class Trail:
     refused: whether a person must act. notes: facts that are no rule's.
     next: what a person may do, the alternatives in order; empty when nobody can do anything.
     wakes: what will have it looked at again; empty when a person must act.
+    parent, listeners: what a route attaches to.
     """
 
     key: Ref
@@ -48,6 +52,8 @@ class Trail:
     next: tuple[Next, ...] = ()
     wakes: str = ""
     notes: tuple[str, ...] = ()
+    parent: Ref | None = None
+    listeners: tuple[Listener, ...] = ()
 
 
 def trail(key: Ref, decision: Decision, told: Told, rules: tuple[str, ...] = ()) -> Trail:
@@ -55,7 +61,7 @@ def trail(key: Ref, decision: Decision, told: Told, rules: tuple[str, ...] = ())
 
     told: what its capability says of it. rules: of the list that was asked, in order.
     """
-    asked = tuple(_line(finding) for finding in decision.findings)
+    asked = tuple(_lines(decision.findings))
     of_no_rule = tuple(f"{event.reason}: {event.message}" for event in _of_no_rule(decision))
     return Trail(
         key=key,
@@ -69,6 +75,8 @@ def trail(key: Ref, decision: Decision, told: Told, rules: tuple[str, ...] = ())
         next=told.next,
         wakes=told.wakes,
         notes=of_no_rule + told.notes,
+        parent=told.parent,
+        listeners=told.listeners,
     )
 
 
@@ -139,8 +147,24 @@ def _of_no_rule(decision: Decision) -> tuple[Event, ...]:
     return tuple(e for e in warnings(decision) if stop is None or e.reason != stop.reason)
 
 
-def _line(finding: Finding) -> Line:
-    refs = ", ".join(ref.path for ref in finding.refs)
+def _lines(findings: tuple[Finding, ...]) -> Iterator[Line]:
+    """A line a finding; of one rule that passes for several objects, one line for all of them."""
+    passed: dict[str, list[Finding]] = {}
+    for finding in findings:
+        if finding.verdict is Verdict.PASS:
+            passed.setdefault(finding.rule, []).append(finding)
+    for finding in findings:
+        same = passed.get(finding.rule, [])
+        if len(same) <= 1 or finding.verdict is not Verdict.PASS:
+            yield _line(finding, ", ".join(ref.path for ref in finding.refs))
+        elif same[0] is finding:
+            refs = tuple(dict.fromkeys(one.refs[0] for one in same if one.refs))
+            more = f" and {len(refs) - NAMED} more" if len(refs) > NAMED else ""
+            named = ", ".join(ref.path for ref in refs[:NAMED])
+            yield _line(replace(finding, refs=refs), f"{named}{more}")
+
+
+def _line(finding: Finding, refs: str) -> Line:
     text = refs
     if finding.verdict is not Verdict.PASS:
         text = f"{refs}: {finding.reason}" if refs else finding.reason

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from roadstead.decision import Decision, Verdict
+from roadstead.explain.ask import trail_of_part
 from roadstead.explain.subjects import subject_of
 from roadstead.explain.trail import Trail, stop_of, warnings
 from roadstead.explain.world import Played
 from roadstead.kube.refs import Ref
+from roadstead.sim.settle import drive
 
 REFUSED, WARNED, WAITING = "refused", "warned", "waiting"
 
@@ -45,15 +47,35 @@ def verdicts(played: Played, allowed: Iterable[tuple[str, str]] = ()) -> tuple[V
     for key, (_, decision) in played.decisions.items():
         told = _told(key, decision)
         trail = played.trail(key) if told else None
-        if told is None or trail is None:
+        if told is not None and trail is not None:
+            how, reason, message, about = told
+            names = {(reason, key.key), (reason, about.key)}
+            place = played.place(about) or played.place(key)
+            found.append(
+                Verdicted(how, key, about, reason, message, place, bool(names & accepted), trail)
+            )
+        found += _of_parts(played, key, decision, accepted)
+    return tuple(sorted(found, key=lambda one: (one.key, one.message)))
+
+
+def _of_parts(
+    played: Played, key: Ref, decision: Decision, accepted: frozenset[tuple[str, str]]
+) -> list[Verdicted]:
+    """What a decision refuses beside its key, each as if it had been judged alone."""
+    subject = subject_of(key)
+    if subject is None:
+        return []
+    parts = drive(subject.parts(played.reader(), key, decision, None))
+    found = []
+    for part in parts:
+        stop = part.findings[-1] if part.findings else None
+        if stop is None or stop.verdict is not Verdict.REFUSE:
             continue
-        how, reason, message, about = told
-        names = {(reason, key.key), (reason, about.key)}
-        place = played.place(about) or played.place(key)
-        found.append(
-            Verdicted(how, key, about, reason, message, place, bool(names & accepted), trail)
-        )
-    return tuple(found)
+        ref = part.about
+        allowed = (stop.reason, ref.key) in accepted
+        place, trail = played.place(ref), trail_of_part(part)
+        found.append(Verdicted(REFUSED, ref, ref, stop.reason, stop.message, place, allowed, trail))
+    return found
 
 
 def _told(key: Ref, decision: Decision) -> tuple[str, str, str, Ref] | None:

@@ -108,6 +108,10 @@ class LiveApi:
         """PUT to `/status`; gives the metadata after it."""
         return await self._client.replace_status(kind, body, deadline=WRITE_DEADLINE)
 
+    async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
+        """PATCH by RFC 7396."""
+        return await self._client.patch(ref, merge, deadline=WRITE_DEADLINE)
+
     async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
         """Server-side apply, forced; gives the metadata of what is now there."""
         return await self._client.apply(kind, body, manager, deadline=WRITE_DEADLINE)

@@ -24,6 +24,7 @@ class Loop:
     """The passes of one controller, so many at once.
 
     longest: seconds after which a pass is cut off. dry: the engine writes nothing.
+    pause: least seconds from the start of a pass to that of the next by the same worker.
     stopping: no key is taken any more.
     """
 
@@ -38,14 +39,15 @@ class Loop:
         clock: Clock,
         workers: int,
         longest: float = LONGEST_PASS,
+        pause: float = 0.0,
         dry: bool = False,
     ) -> None:
         """Take no key yet."""
         self._engine, self._name, self._api, self._clock = engine, name, api, clock
         self._metrics, self._figures, self._log = metrics, metrics.of(name), log
-        self._workers, self._longest = workers, longest
+        self._workers, self._longest, self._pause = workers, longest, pause
         self._done_word = "object would be" if dry else "object"
-        self._bell = asyncio.Event()
+        self._bell, self._stopped = asyncio.Event(), asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
         self.stopping = False
 
@@ -69,6 +71,7 @@ class Loop:
     def stop(self) -> None:
         """Take no key any more."""
         self.stopping = True
+        self._stopped.set()
         self.ring()
 
     async def join(self, deadline: float) -> int:
@@ -113,6 +116,8 @@ class Loop:
                 self._log.error("bug", type=type(bug).__name__, place=place_of(bug))
         finally:
             self._figures.ended(self._clock.steady() - began, result)
+        if self._pause:
+            await rest(max(0.0, began + self._pause - self._clock.steady()), self._stopped)
 
     def _tell(self, passed: Passed) -> None:
         if passed.error is not None:
@@ -129,3 +134,5 @@ class Loop:
                 )
             elif outcome.did is not Did.UNCHANGED:
                 self._log.info(f"{self._done_word} {outcome.did}", about=outcome.ref.path)
+        for note in passed.decision.notes:
+            self._log.info("left alone", about=note.about.path, reason=note.reason)

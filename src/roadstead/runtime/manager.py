@@ -109,7 +109,9 @@ class Manager:
             dry=options.read_only,
             on_bug=self._bug,
         )
-        limits = {c.name: options.workers or c.workers for c in controllers}
+        # One key needs one worker, and keeps the pause between two of its passes.
+        limits = {c.name: 1 if c.pause else options.workers or c.workers for c in controllers}
+        pauses = {c.name: c.pause.total_seconds() for c in controllers}
         self.metrics = Metrics(self.engine, clock, limits, dry=options.read_only)
         self._credentials = Credentials(config, environ=options.environ)
         self.client = Client(
@@ -138,6 +140,7 @@ class Manager:
                 log=log,
                 clock=clock,
                 workers=limits[name],
+                pause=pauses[name],
                 dry=options.read_only,
             )
             for name in self._names

@@ -1,4 +1,7 @@
-"""Figures under controller-runtime's names and our own. No label ever holds an object's name."""
+"""Figures under controller-runtime's names and our own.
+
+No label ever holds the name of an object or of a namespace, but for two of tenant gateways.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,6 +17,8 @@ from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Desk, Engine
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
+from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
+from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
@@ -129,6 +134,10 @@ class Metrics:
         self._reconciles()
         self._queues()
         self._ours()
+        has = WILDCARDS in engine.desks
+        self._wildcards = WildcardFigures(self.registry, RESULTS) if has else None
+        has = GATEWAYS in engine.desks
+        self._gateways = GatewayFigures(self.registry) if has else None
         for name, limit in limits.items():
             self.maximum.labels(name).set(limit)
             self.active.labels(name).set(0)
@@ -208,6 +217,10 @@ class Metrics:
 
     def passed(self, name: str, key: Ref, passed: Passed) -> None:
         """Take in what a pass came to."""
+        if name == WILDCARDS and self._wildcards is not None:
+            self._wildcards.passed(passed, result_of(passed), dry=self._dry)
+        if name == GATEWAYS and self._gateways is not None:
+            self._gateways.passed(key, passed)
         for found in self.tallies[name].note(key, passed):
             if name == ANCHORS:
                 self.refusals.labels(found.reason).inc()

@@ -21,6 +21,7 @@ from roadstead.sim.applying import Applications
 from roadstead.sim.faults import Faults
 from roadstead.sim.kinds import Kinds, has_generation, is_custom
 from roadstead.sim.merge import merged
+from roadstead.sim.neighbour_defaults import filled
 from roadstead.sim.quota import check_quota
 from roadstead.sim.requests import By, RequestLog, Told
 from roadstead.sim.services import Services
@@ -377,7 +378,8 @@ def _kept(body: dict[str, Any], old: Object) -> dict[str, Any]:
 
 
 def _defaulted(ref: Ref, body: dict[str, Any]) -> dict[str, Any]:
-    body = {"apiVersion": ref.kind.api_version, "kind": ref.kind.kind, **body}
+    named = {"apiVersion": ref.kind.api_version, "kind": ref.kind.kind}
+    body = {**named, **body, **named}  # whatever version a writer spoke, one is stored
     meta = {key: value for key, value in body["metadata"].items() if key != "managedFields"}
     if ref.kind == NAMESPACE:
         labels = {**(meta.get("labels") or {}), "kubernetes.io/metadata.name": ref.name}
@@ -385,7 +387,7 @@ def _defaulted(ref: Ref, body: dict[str, Any]) -> dict[str, Any]:
         body.setdefault("status", {"phase": "Active"})
     if ref.kind == SECRET:
         body["type"] = body.get("type") or "Opaque"
-    return {**body, "metadata": meta}
+    return filled(ref.kind, {**body, "metadata": meta})
 
 
 def _substance(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from roadstead.explain.anchors.known import holds, holds_a_private_key
 from roadstead.explain.anchors.tell import anchor_of
 from roadstead.explain.lookup import only
 from roadstead.explain.subject import Found, Judge, Word
+from roadstead.explain.wildcards import ALL_REPLICAS, is_replica, replica_note
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 
@@ -39,7 +40,9 @@ async def secret(name: str, namespace: str, reader: Reader, judge: Judge) -> Fou
         notes += [await _copy(key, reader) for key in keys if key.kind == HELM_RELEASE]
     if seen.labels.get(api.COPY) == "true":
         notes.append(f"is the anchor of {ref.name.removesuffix(api.SUFFIX)}{_seen(seen)}")
-    if not keys:
+    if is_replica(seen):
+        notes.append(f"is a {replica_note(seen)}; `roadstead why {ALL_REPLICAS}` tells of all")
+    elif not keys:
         notes.append("no release has it as a source or as its anchor")
     return Found(ref, keys, tuple(notes))
 

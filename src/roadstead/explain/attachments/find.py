@@ -12,8 +12,6 @@ from roadstead.capabilities.attachments.snapshot.views import (
     claim_annotation,
     is_delegated,
     owner_uid,
-    part,
-    text,
 )
 from roadstead.decision import Reader
 from roadstead.explain.attachments.known import know
@@ -22,6 +20,7 @@ from roadstead.explain.subject import Found, Judge, Word
 from roadstead.explain.trail import stop_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import part, text
 
 
 async def attachment(name: str, namespace: str, reader: Reader, _judge: Judge) -> Found:

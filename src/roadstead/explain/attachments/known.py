@@ -9,17 +9,12 @@ from dataclasses import dataclass
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.render.ports import choose, is_sentinel
 from roadstead.capabilities.attachments.snapshot import SERVICES, Asked, Snapshot, observe
-from roadstead.capabilities.attachments.snapshot.views import (
-    controller_of,
-    is_delegated,
-    owner_uid,
-    part,
-    text,
-)
+from roadstead.capabilities.attachments.snapshot.views import controller_of, is_delegated, owner_uid
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import part, text
 
 
 @dataclass(frozen=True, slots=True)

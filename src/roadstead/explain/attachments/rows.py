@@ -9,7 +9,7 @@ from typing import Any
 
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.snapshot import addresses_of
-from roadstead.capabilities.attachments.snapshot.views import claim_annotation, items, part, text
+from roadstead.capabilities.attachments.snapshot.views import claim_annotation
 from roadstead.explain.attachments.tell import condition_of, leading
 from roadstead.explain.rows import UNKNOWN, Row
 from roadstead.explain.subject import Look
@@ -17,6 +17,7 @@ from roadstead.explain.trail import PENDING
 from roadstead.kube.conditions import TRUE
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import items, part, text
 
 Get = Callable[[Ref], Object | None]
 

@@ -9,7 +9,6 @@ from typing import Any
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.decide import LEFT_ALONE, RULES
 from roadstead.capabilities.attachments.snapshot import ATTACHMENTS, Snapshot
-from roadstead.capabilities.attachments.snapshot.views import items, part, text
 from roadstead.decision import Decision, Finding, How, Reader, Verdict
 from roadstead.errors import ClusterError
 from roadstead.explain.attachments.known import Known, know
@@ -19,6 +18,7 @@ from roadstead.explain.trail import PENDING, UNWRITTEN, is_pending, is_refused, 
 from roadstead.kube.conditions import TRUE
 from roadstead.kube.objects import Meta, Object
 from roadstead.kube.refs import SERVICE, Kind, Ref
+from roadstead.kube.shapes import items, part, text
 from roadstead.kube.times import format_age, parse_time
 
 Json = Mapping[str, Any]

@@ -7,6 +7,7 @@ does not allow. Other kinds, and other versions of ours, pass untouched.
 from typing import Any
 
 from roadstead.capabilities.attachments.api.fields import ENDPOINT_ATTACHMENT
+from roadstead.capabilities.gateways.fields import TENANT_GATEWAY_DEFINITION
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Kind, Ref
@@ -15,7 +16,7 @@ from roadstead.sim.admission import limits, rules, shape
 from roadstead.sim.admission.limits import Problem
 from roadstead.sim.validity import invalid_all
 
-_REVIEWED = (ENDPOINT_ATTACHMENT,)
+_REVIEWED = (ENDPOINT_ATTACHMENT, TENANT_GATEWAY_DEFINITION)
 _UNCHECKED = Problem(
     "<nil>",
     "FieldValueInvalid",

@@ -20,10 +20,11 @@ from roadstead.capabilities.attachments.render import (
 )
 from roadstead.capabilities.attachments.render.ports import choose
 from roadstead.capabilities.attachments.snapshot import Snapshot
-from roadstead.capabilities.attachments.snapshot.views import claim_annotation, part, text
+from roadstead.capabilities.attachments.snapshot.views import claim_annotation
 from roadstead.decision import Decision, Drop, Finding, How, Mint, Verdict, Want, ask
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import part, text
 
 __all__ = ["RULES", "decide", "report"]
 

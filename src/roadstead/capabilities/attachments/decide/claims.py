@@ -13,10 +13,11 @@ from roadstead.capabilities.attachments.snapshot import (
     is_bound,
     selector_of,
 )
-from roadstead.capabilities.attachments.snapshot.views import claim_annotation, items, part, text
+from roadstead.capabilities.attachments.snapshot.views import claim_annotation
 from roadstead.decision import Finding, Verdict
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import items, part, text
 
 PENDING = "ClaimPending"
 

@@ -3,9 +3,9 @@
 from roadstead.capabilities.attachments.render import is_dark, is_replaced
 from roadstead.capabilities.attachments.render.ports import choose
 from roadstead.capabilities.attachments.snapshot import Snapshot, family_of
-from roadstead.capabilities.attachments.snapshot.views import part, text
 from roadstead.decision import Finding, Verdict
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import part, text
 
 
 def endpoint_is_mirrorable(seen: Snapshot) -> Finding:

@@ -8,9 +8,10 @@ from typing import Any
 from roadstead.capabilities.attachments.decide.claims import overlapping, recorded_claim
 from roadstead.capabilities.attachments.decide.rendering import oddities
 from roadstead.capabilities.attachments.snapshot import Snapshot, addresses_of, age_order
-from roadstead.capabilities.attachments.snapshot.views import condition, items, part, text
+from roadstead.capabilities.attachments.snapshot.views import condition
 from roadstead.decision import Event, Finding, Status, Telling, Verdict
 from roadstead.kube.conditions import FALSE, TRUE, UNKNOWN, Condition, fold
+from roadstead.kube.shapes import items, part, text
 
 PROVISIONED = "address bound and Service wired; reachability also depends on CNI policy objects"
 

@@ -8,10 +8,10 @@ from typing import Any
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.render.ports import choose
 from roadstead.capabilities.attachments.snapshot import Snapshot, family_of
-from roadstead.capabilities.attachments.snapshot.views import part, text
 from roadstead.kube.names import label_name, label_value_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SERVICE
+from roadstead.kube.shapes import part, text
 
 Json = dict[str, Any]
 

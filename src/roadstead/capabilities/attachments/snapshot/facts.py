@@ -6,16 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from roadstead.capabilities.attachments import api
-from roadstead.capabilities.attachments.snapshot.views import (
-    claim_annotation,
-    condition,
-    items,
-    part,
-    text,
-    truncated,
-)
+from roadstead.capabilities.attachments.snapshot.views import claim_annotation, condition, truncated
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import items, part, text
 
 
 @dataclass(frozen=True, slots=True)

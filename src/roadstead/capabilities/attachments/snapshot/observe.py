@@ -26,15 +26,13 @@ from roadstead.capabilities.attachments.snapshot.views import (
     SERVICES,
     SLICES,
     controller_of,
-    items,
-    part,
-    text,
     truncated,
 )
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError, Unread
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
+from roadstead.kube.shapes import items, part, text
 
 _FORBIDDEN, _NOT_FOUND = 403, 404
 

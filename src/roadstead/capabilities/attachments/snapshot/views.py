@@ -3,36 +3,11 @@
 Source: endpoint-attachments 6.1.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 from roadstead.capabilities.attachments import api
 from roadstead.kube.objects import Object, Owner
 from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SERVICE
+from roadstead.kube.shapes import Json, items, part, text
 from roadstead.kube.views import Form, Index, View
-
-Json = Mapping[str, Any]
-
-
-def part(value: Any, *steps: str) -> Json:
-    """A map within a map; empty where there is none."""
-    for step in steps:
-        value = value.get(step) if isinstance(value, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
-
-
-def text(value: Any, key: str) -> str:
-    """A text within a map; empty where there is none."""
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else ""
-
-
-def items(value: Any, key: str) -> tuple[Json, ...]:
-    """The maps of a list within a map."""
-    found = value.get(key) if isinstance(value, Mapping) else None
-    if not isinstance(found, list):
-        return ()
-    return tuple(one for one in found if isinstance(one, Mapping))
 
 
 def condition(seen: Object, type_: str) -> Json:

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from roadstead.capabilities.attachments.snapshot.views import items, part, text
 from roadstead.decision import Cached, Decision, Reader, Status
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import items, part, text
 from roadstead.sim.actors.addresses.views import (
     BOUND,
     CLAIMS,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from roadstead.capabilities.attachments import api
-from roadstead.capabilities.attachments.snapshot.views import items, text
 from roadstead.decision import Cached, Decision, Reader, Status, Want
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import items, text
 from roadstead.sim.actors.addresses.pool import name_of, next_free
 from roadstead.sim.actors.addresses.views import (
     ADDRESS_PROTECTION,

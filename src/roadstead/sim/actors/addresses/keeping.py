@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from roadstead.capabilities.attachments import api
-from roadstead.capabilities.attachments.snapshot.views import text
 from roadstead.decision import Cached, Decision, Drop, Reader, Status
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import text
 from roadstead.sim.actors.addresses.views import (
     ADDRESS_PROTECTION,
     ADDRESSES,

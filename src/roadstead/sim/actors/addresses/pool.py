@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
-from roadstead.capabilities.attachments.snapshot.views import part, text
 from roadstead.kube.objects import Object
+from roadstead.kube.shapes import part, text
 from roadstead.sim.actors.addresses.views import spec_of
 
 DEFAULT = ("203.0.113.1-203.0.113.254", "2001:db8::1-2001:db8::ffff:ffff:ffff:ffff")

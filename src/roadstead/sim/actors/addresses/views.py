@@ -6,10 +6,10 @@ from ipaddress import ip_address
 from typing import Any
 
 from roadstead.capabilities.attachments import api
-from roadstead.capabilities.attachments.snapshot.views import part, text
 from roadstead.decision import Want
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Kind
+from roadstead.kube.shapes import part, text
 from roadstead.kube.views import Index, View
 
 CLAIM_PROTECTION = f"{api.GROUP}/claim-protection"

@@ -1,0 +1,1 @@
+"""Tenant gateways: from platform values to one Gateway for each tenant that owns one (seed 004)."""

@@ -1,0 +1,1 @@
+"""What a tenant gateway has others make. Source: tenant-gateway 3."""

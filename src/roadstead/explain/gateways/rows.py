@@ -1,0 +1,84 @@
+"""One row of `status` for each gateway, and what `plan` says of what is made for it."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from roadstead.capabilities.gateways import api
+from roadstead.capabilities.gateways.snapshot.views import gateway_of
+from roadstead.explain.gateways.tell import ready_of
+from roadstead.explain.rows import UNKNOWN, Row
+from roadstead.explain.subject import Look
+from roadstead.explain.trail import PENDING
+from roadstead.kube.conditions import TRUE
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import items, part, text, texts
+
+Get = Callable[[Ref], Object | None]
+
+
+async def row(seen: Object, _look: Look, now: datetime) -> Row:
+    """Lay out one gateway by what was reported last."""
+    status = part(seen.body, "status")
+    ready = ready_of(status)
+    stated, reason = text(ready, "status") or UNKNOWN, text(ready, "reason") or PENDING
+    about = text(ready, "message")
+    if not ready:
+        about = "the controller has not reported yet"
+    elif status.get("observedGeneration") != seen.meta.generation:
+        stated, about = UNKNOWN, "reported before the last change of its spec"
+    elif stated == TRUE:
+        about = text(part(seen.body, "spec"), "apex")
+    return Row(api.TENANT_GATEWAY.kind, seen.ref, stated, reason, reason, about, seen.age(now))
+
+
+def tenant_gateway_note(old: Object | None, new: Object, _get: Get) -> str:
+    """What is reported of a gateway now; empty where that has not changed."""
+    ready = ready_of(part(new.body, "status"))
+    if not ready or (old is not None and ready_of(part(old.body, "status")) == ready):
+        return ""
+    reason = "" if ready.get("status") == TRUE else f" {ready.get('reason')}"
+    return f"status: Ready={ready.get('status')}{reason}"
+
+
+def gateway_note(old: Object | None, new: Object, _get: Get) -> str:
+    """Which listeners come and go."""
+    before = _listeners(old) if old is not None else ()
+    after = _listeners(new)
+    come = [name for name in after if name not in before]
+    gone = [name for name in before if name not in after]
+    return ", ".join(
+        f"{sign}{len(names)} {'listener' if len(names) == 1 else 'listeners'} {' '.join(names)}"
+        for sign, names in (("+", come), ("-", gone))
+        if names
+    )
+
+
+def _listeners(gateway: Object) -> tuple[str, ...]:
+    return tuple(text(one, "name") for one in items(part(gateway.body, "spec"), "listeners"))
+
+
+def certificate_note(_old: Object | None, new: Object, _get: Get) -> str:
+    """Which names a certificate is asked for."""
+    if new.labels.get(api.MANAGED_LABEL) != api.MANAGER:
+        return ""
+    return ", ".join(texts(part(new.body, "spec"), "dnsNames"))
+
+
+def route_note(old: Object | None, new: Object, _get: Get) -> str:
+    """What is said of a route now, parentRef by parentRef; empty where that has not changed."""
+    before = _entries(old) if old is not None else ()
+    after = _entries(new)
+    return "; ".join(after) if after != before else ""
+
+
+def _entries(route: Object) -> tuple[str, ...]:
+    found = []
+    for one in items(part(route.body, "status"), "parents"):
+        if one.get("controllerName") != api.COMPONENT:
+            continue
+        for stated in items(one, "conditions"):
+            reason = "" if stated.get("status") == TRUE else f" {stated.get('reason')}"
+            named = gateway_of(part(one, "parentRef"), route.meta.namespace)
+            found.append(f"status: Accepted={stated.get('status')}{reason} at {named}")
+    return tuple(found)
