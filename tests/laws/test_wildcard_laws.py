@@ -170,6 +170,7 @@ def put(world: World, body: Json) -> None:
         return
     if world.store.get(ref) is not None:
         world.merge(ref, {"metadata": {"finalizers": None}}, By.OTHER)
+    if world.store.get(ref) is not None:  # the last finalizer may have been all that held it
         world.delete(ref, By.OTHER)
     world.create(ref.kind, body, By.OTHER)
 
