@@ -21,6 +21,11 @@ def any_change(_old: Object, _new: Object) -> bool:
     return True
 
 
+def identity_changed(old: Object, new: Object) -> bool:
+    """Wake on identity, labels and deletion alone: Flux rewrites the status all the time."""
+    return (old.meta.uid, old.labels, old.deleting) != (new.meta.uid, new.labels, new.deleting)
+
+
 @dataclass(frozen=True, slots=True)
 class Watch:
     """One view and the keys its events wake.

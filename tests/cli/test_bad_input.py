@@ -154,7 +154,7 @@ def test_a_world_that_never_settles(form: str, monkeypatch: pytest.MonkeyPatch) 
     def endless(*_: object, **__: object) -> None:
         raise DoesNotSettleError("anchors writing Secret/a/b.tenant-ca", (step,))
 
-    monkeypatch.setattr(plan, "play", endless)
+    monkeypatch.setattr(plan, "offline", endless)
     ran = run("plan", "-f", "world", "-o", form)
     assert ran.code == 2
     assert not ran.out

@@ -13,7 +13,6 @@ from certificates import CERT1, CERT2, EXPIRED, KEY
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.controller import (
     definition_changed,
-    release_changed,
     release_itself,
     releases_of_definition,
     releases_of_secret,
@@ -40,6 +39,7 @@ from roadstead.kube.pem import lift
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 from roadstead.kube.views import View
 from roadstead.settings import CaSource
+from roadstead.wiring import identity_changed
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NAMESPACE = "tenant-foo"
@@ -874,7 +874,7 @@ def test_only_the_kept_fields_of_a_definition_wake(spec: dict[str, Any], changed
 )
 def test_only_identity_labels_and_deletion_of_a_release_wake(new: Object, changed: bool) -> None:
     """Flux rewrites status constantly (A-45)."""
-    assert changed is release_changed(RELEASE, new)
+    assert changed is identity_changed(RELEASE, new)
 
 
 @pytest.mark.parametrize(

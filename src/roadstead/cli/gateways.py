@@ -31,7 +31,7 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Cell, Screen, as_json, as_yaml, tell
+from roadstead.cli.out import Cell, Screen, as_json, machine, tell
 from roadstead.decision import Finding
 from roadstead.errors import InputError
 from roadstead.explain.world import UnreadableWorldError
@@ -145,8 +145,7 @@ def gateways(
         _table(page, chain, refused, noticed)
     else:
         facts = _facts(chain, refused, noticed)
-        write = as_json if form == "json" else as_yaml
-        page.write(write("GatewayChain", facts))
+        page.write(machine(form, "GatewayChain", facts))
     return 1 if refused else 0
 
 

@@ -200,6 +200,11 @@ def as_yaml(kind: str, facts: Mapping[str, Any]) -> str:
     return dump([{"apiVersion": API_VERSION, "kind": kind, **facts}])
 
 
+def machine(form: str, kind: str, facts: Mapping[str, Any]) -> str:
+    """Write facts in a machine's format: `json`, or `yaml` for anything else."""
+    return as_json(kind, facts) if form == "json" else as_yaml(kind, facts)
+
+
 def tell(stream: TextIO, text: str) -> None:
     """Write one line of talk; a closed stream is no error."""
     try:

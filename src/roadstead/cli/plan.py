@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from roadstead.cli import inputs, planned
+from roadstead.cli.offline import offline
 from roadstead.cli.options import (
     Allowed,
     Color,
@@ -23,12 +25,12 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import as_json, as_yaml, tell
+from roadstead.cli.out import machine, tell
 from roadstead.errors import InputError
 from roadstead.explain.changes import GONE, Change, changes, passes_of
 from roadstead.explain.subjects import MEANINGS
 from roadstead.explain.verdicts import REFUSED, WARNED, verdicts
-from roadstead.explain.world import Played, play
+from roadstead.explain.world import Played
 from roadstead.sim.actors import STAND_INS
 from roadstead.sim.settle import DoesNotSettleError
 
@@ -109,24 +111,17 @@ def plan(
     accepted = _accepted(allow or ())
     files, settings, start = inputs.as_case(files, settings)
     told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
+    if stand_ins:
+        told = replace(told, stand_ins=_acting(stand_ins))
     try:
-        played = play(
-            files,
-            told.settings,
-            told.now,
-            inputs.stdin,
-            observed=observed or (),
-            only=told.only,
-            stand_ins=_acting(stand_ins) if stand_ins else told.stand_ins,
-        )
+        played = offline(files, told, observed=observed or ())
     except DoesNotSettleError as error:
         return _endless(error)
     rows = _rows(played, against, kubeconfig, context, namespace)
     found = tuple(one for one in verdicts(played, accepted) if namespace in {"", one.key.namespace})
     result = planned.Planned(played, rows, found, passes_of(played) if steps else ())
     if form in {"json", "yaml"}:
-        write = as_json if form == "json" else as_yaml
-        page.write(write("Plan", planned.facts(result)))
+        page.write(machine(form, "Plan", planned.facts(result)))
     elif form == "table":
         planned.show(page, result)
     else:

@@ -10,6 +10,7 @@ import typer
 
 from roadstead.capabilities import CONTROLLERS
 from roadstead.cli import inputs
+from roadstead.cli.offline import offline
 from roadstead.cli.options import (
     Allowed,
     Color,
@@ -26,14 +27,14 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Cell, Screen, as_json, as_yaml
+from roadstead.cli.out import Cell, Screen, machine
 from roadstead.decision import Decision
 from roadstead.errors import InputError
 from roadstead.explain.rows import Row, latest
 from roadstead.explain.subject import Judged, Subject
 from roadstead.explain.subjects import SUBJECTS
 from roadstead.explain.trail import stop_of
-from roadstead.explain.world import Played, play
+from roadstead.explain.world import Played
 from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_age, format_time, parse_duration
 from roadstead.settings import Settings
@@ -159,18 +160,10 @@ def _until(patience: timedelta, found: Found, place: Place) -> Found:
 
 
 def _offline(files: Sequence[str], namespace: str, told: inputs.Given) -> tuple[Row, ...]:
-    played = play(
-        files,
-        told.settings,
-        told.now,
-        inputs.stdin,
-        only=told.only,
-        stand_ins=told.stand_ins,
-    )
-    decisions = played.decisions
+    played = offline(files, told)
 
     async def look(key: Ref) -> Judged | None:
-        found = decisions.get(key)
+        found = played.last(key)
         return Judged(_whole(played, key, *found)) if found else None
 
     rows: list[Row | None] = []
@@ -237,8 +230,7 @@ def _many(count: int, subject: Subject) -> str:
 def _print(page: Screen, form: str, found: Found, now: datetime, *, quiet: bool) -> None:
     shown = [one for one in found.rows if not (quiet and one.fine)]
     if form in {"json", "yaml"}:
-        write = as_json if form == "json" else as_yaml
-        page.write(write("Status", {"items": [facts(one, now) for one in shown]}))
+        page.write(machine(form, "Status", {"items": [facts(one, now) for one in shown]}))
     elif form == "name":
         for one in shown:
             page.line(f"{_RESOURCES[one.kind]}/{one.key.name}")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from roadstead.cli import inputs
+from roadstead.cli.offline import offline
 from roadstead.cli.options import (
     Color,
     Context,
@@ -22,7 +23,7 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Screen, as_json, as_yaml
+from roadstead.cli.out import Screen, machine
 from roadstead.decision import Decision
 from roadstead.errors import ClusterError
 from roadstead.explain.anchors import ANCHOR_SUBJECT
@@ -40,7 +41,6 @@ from roadstead.explain.who import (
     by_status,
 )
 from roadstead.explain.who import who as holders_of
-from roadstead.explain.world import play
 from roadstead.kube.refs import SECRET as SECRET_KIND
 from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_age, format_time
@@ -114,8 +114,7 @@ def who(
         answer = _live(asked, Place(kubeconfig, context, space, told.settings))
         now = inputs.wall()
     if form in {"json", "yaml"}:
-        write = as_json if form == "json" else as_yaml
-        page.write(write("Who", facts(answer)))
+        page.write(machine(form, "Who", facts(answer)))
     else:
         show(page, answer, now)
     page.flush()
@@ -123,27 +122,14 @@ def who(
 
 
 def _offline(asked: Asked, namespace: str, files: Sequence[str], told: inputs.Given) -> Who:
-    played = play(
-        files,
-        told.settings,
-        told.now,
-        inputs.stdin,
-        only=told.only,
-        stand_ins=told.stand_ins,
-    )
-    decisions = played.decisions
-
-    async def judge(key: Ref) -> Decision | None:
-        found = decisions.get(key)
-        return found[1] if found else None
-
+    played = offline(files, told)
     spaces = {namespace}
     if asked.of == SECRET and not namespace:  # no view holds them all
         secrets = [seen.ref for seen in played.world.store.all(SECRET_KIND)]
         spaces |= {ref.namespace for ref in secrets if ref.name == asked.name}
     found = Who(asked)
     for space in sorted(spaces):
-        found = found.beside(drive(holders_of(asked, space, played.reader(), judge))[0])
+        found = found.beside(drive(holders_of(asked, space, played.reader(), played.judge))[0])
     return found
 
 

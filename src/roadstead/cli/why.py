@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from roadstead.cli import inputs
+from roadstead.cli.offline import offline
 from roadstead.cli.options import (
     Allowed,
     Color,
@@ -24,14 +25,13 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Cell, Screen, as_json, as_yaml
+from roadstead.cli.out import Cell, Screen, machine
 from roadstead.decision import Decision
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.ask import Answer, Target, ask, trail_of_part
 from roadstead.explain.rows import is_forbidden, latest
 from roadstead.explain.subject import Listener, Subject
 from roadstead.explain.trail import NO, NOT_ASKED, NOTE, OK, WAIT, Trail
-from roadstead.explain.world import play
 from roadstead.kube.refs import SECRET, Ref
 from roadstead.settings import Settings
 from roadstead.sim.settle import drive
@@ -119,8 +119,7 @@ def why(
 def _answered(page: Screen, form: str, answer: Answer) -> int:
     """Print one answer; gives its exit code."""
     if form in {"json", "yaml"}:
-        write = as_json if form == "json" else as_yaml
-        page.write(write("Trail", facts(answer)))
+        page.write(machine(form, "Trail", facts(answer)))
     else:
         show(page, answer)
     page.flush()
@@ -128,24 +127,11 @@ def _answered(page: Screen, form: str, answer: Answer) -> int:
 
 
 def _offline(target: Target, namespace: str, files: Sequence[str], told: inputs.Given) -> Answer:
-    played = play(
-        files,
-        told.settings,
-        told.now,
-        inputs.stdin,
-        only=told.only,
-        stand_ins=told.stand_ins,
-    )
-    decisions = played.decisions
-
-    async def judge(key: Ref) -> Decision | None:
-        found = decisions.get(key)
-        return found[1] if found else None
-
+    played = offline(files, told)
     if not namespace and target.kind == SECRET:  # no view holds them all
         there = [seen.ref for seen in played.world.store.all(SECRET)]
         namespace = _only_namespace(target, there)
-    return drive(ask(target, namespace, played.reader(), judge))
+    return drive(ask(target, namespace, played.reader(), played.judge))
 
 
 def _only_namespace(target: Target, secrets: Sequence[Ref]) -> str:

@@ -74,6 +74,18 @@ class Played:
         }
         return dict(sorted(found.items()))
 
+    def last(self, key: Ref) -> tuple[str, Decision] | None:
+        """The last decision of one key, with the controller that took it; None when none did."""
+        for name, desk in self.settler.engine.desks.items():
+            if (decision := desk.trails.get(key)) is not None:
+                return name, decision
+        return None
+
+    async def judge(self, key: Ref) -> Decision | None:
+        """The last decision of one key; None when none was taken."""
+        found = self.last(key)
+        return found[1] if found else None
+
     def reader(self) -> PassReader:
         """Read the settled world as a pass does."""
         engine = self.settler.engine
@@ -82,7 +94,7 @@ class Played:
 
     def trail(self, key: Ref) -> Trail | None:
         """The trail of one key; None when it has none."""
-        found = self.decisions.get(key)
+        found = self.last(key)
         if found is None:
             return None
         return drive(trail_of(key, found[1], self.reader()))

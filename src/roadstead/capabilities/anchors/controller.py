@@ -8,17 +8,12 @@ from roadstead.capabilities.anchors.snapshot import DEFINITIONS, RELEASES, SECRE
 from roadstead.decision import Cached
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, Ref
-from roadstead.wiring import Controller, Watch
+from roadstead.wiring import Controller, Watch, identity_changed
 
 
 def release_itself(release: Object, _cached: Cached) -> Iterator[Ref]:
     """A release wakes itself."""
     yield release.ref
-
-
-def release_changed(old: Object, new: Object) -> bool:
-    """Flux rewrites status all the time; only identity, labels and deletion matter."""
-    return (old.meta.uid, old.labels, old.deleting) != (new.meta.uid, new.labels, new.deleting)
 
 
 def releases_of_secret(secret: Object, _cached: Cached) -> Iterator[Ref]:
@@ -56,7 +51,7 @@ ANCHORS = Controller(
     name="anchors",
     component=api.COMPONENT,
     watches=(
-        Watch(RELEASES, release_itself, release_changed),
+        Watch(RELEASES, release_itself, identity_changed),
         Watch(DEFINITIONS, releases_of_definition, definition_changed),
         Watch(SECRETS, releases_of_secret),
     ),

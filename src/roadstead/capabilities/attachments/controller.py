@@ -25,7 +25,7 @@ from roadstead.capabilities.attachments.snapshot.views import (
 from roadstead.decision import Cached
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
-from roadstead.wiring import Controller, Watch
+from roadstead.wiring import Controller, Watch, identity_changed
 
 
 def _found(cached: Cached, index: str, *values: str) -> Iterator[Ref]:
@@ -75,11 +75,6 @@ def attachments_of_release(release: Object, cached: Cached) -> Iterator[Ref]:
     yield from _found(cached, "application", *triple_of_labels(release))
 
 
-def release_changed(old: Object, new: Object) -> bool:
-    """Flux rewrites status all the time; only identity, labels and deletion matter."""
-    return (old.meta.uid, old.labels, old.deleting) != (new.meta.uid, new.labels, new.deleting)
-
-
 def attachments_of_claim(claim: Object, cached: Cached) -> Iterator[Ref]:
     """Whoever minted it, and whoever names it."""
     yield from _found(cached, "uid", *owner_uid(claim))
@@ -104,7 +99,7 @@ ATTACHMENTS_CONTROLLER = Controller(
         Watch(ATTACHMENTS, attachment_itself, attachment_changed),
         Watch(SERVICES, attachments_of_service),
         Watch(SLICES, attachments_of_slice),
-        Watch(RELEASES, attachments_of_release, release_changed),
+        Watch(RELEASES, attachments_of_release, identity_changed),
         Watch(CLAIMS, attachments_of_claim, optional=True),
         Watch(ADDRESSES, attachments_of_address, optional=True),
         Watch(CLASSES, attachments_that_wait, optional=True),

@@ -1,12 +1,10 @@
 """The views a trust anchor is judged from, and what they store. Source: trust-anchors 9."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.api import SECRETS, release_opted_into
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE
+from roadstead.kube.shapes import part
 from roadstead.kube.views import Form, Index, View
 
 __all__ = ["DEFINITIONS", "RELEASES", "SECRETS", "release_opted_into"]
@@ -14,19 +12,15 @@ __all__ = ["DEFINITIONS", "RELEASES", "SECRETS", "release_opted_into"]
 
 def kept_definition(seen: Object) -> Object | None:
     """Keep of a definition what a decision may rest on; of a malformed one, nothing."""
-    spec = _map(seen.body.get("spec"))
+    spec = part(seen.body, "spec")
     kept = {
         "spec": {
-            "application": {"kind": _map(spec.get("application")).get("kind")},
+            "application": {"kind": part(spec, "application").get("kind")},
             "secrets": spec.get("secrets"),
             "caCert": spec.get("caCert"),
         }
     }
     return Object(seen.kind, seen.meta, kept)
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def application_kind(definition: Object) -> tuple[str, ...]:
