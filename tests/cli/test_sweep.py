@@ -46,7 +46,11 @@ def test_a_case_is_planned_and_explained(world: Path) -> None:
         shared = key["namespace"] == VALUES.namespace or key["kind"] in ROUTED
         assert told == [] or shared
         waiting = finding["verdict"] == "waiting"
-        assert waiting or "next:" in ran.out
-        assert ("wakes:" in ran.out) is waiting
+        trails = json.loads(run("why", name, "-n", key["namespace"], *flags, "-o", "json").out)
+        # One object may have several: a route is judged for each of its parents.
+        mine = [trail for trail in trails["trails"] if trail["reason"] == finding["reason"]]
+        assert mine
+        assert all(bool(trail["wakes"]) is waiting for trail in mine)
+        assert waiting or all(trail["next"] and "next:" in ran.out for trail in mine)
     listed = run("status", *flags, "-o", "json")
     assert listed.code in {0, 1}, listed.err
