@@ -9,6 +9,8 @@ UV_FOUND := $(shell command -v uv 2>/dev/null)
 UV := $(if $(UV_FOUND),$(UV_FOUND),.tools/bin/uv)
 RUN := .venv/bin/
 PYTEST := $(RUN)python -m pytest
+# Two workers, each with an API server of its own; what shares a scene stays in one.
+SPREAD := -n 2 --dist loadgroup
 
 # A kubeconfig of the person who runs this is never used; ROADSTEAD_TEST_KUBECONFIG is the way.
 unexport KUBECONFIG
@@ -43,13 +45,13 @@ demo: .venv/.synced ## plan an example at once, then run it on a real API server
 	$(RUN)roadstead up --example all --once
 
 test: .venv/.synced controlplane ## all tests, those on a real API server included
-	$(PYTEST) -m 'not soak'
+	$(PYTEST) $(SPREAD) -m 'not soak'
 
 test-offline: .venv/.synced ## all tests that need no API server
-	$(PYTEST) -m 'not cluster and not soak'
+	$(PYTEST) $(SPREAD) -m 'not cluster and not soak'
 
 quick: .venv/.synced ## offline tests, under a minute, for every commit
-	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) -q -m 'not cluster and not soak and not slow' --no-header
+	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not soak and not slow' --no-header
 
 soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
 	$(RUN)python tests/soak.py $(SOAK_MINUTES)

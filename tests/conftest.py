@@ -34,3 +34,17 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     asyncio.set_event_loop(None)
     config.pluginmanager.register(Summary(config), "cluster summary")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep what shares a scene in one worker of a run that is spread over several.
+
+    The cases of the differential share nothing but the server, and each worker has its own,
+    unless somebody lent us one.
+    """
+    lent = "ROADSTEAD_TEST_KUBECONFIG" in os.environ
+    for item in items:
+        if not item.get_closest_marker("cluster"):
+            continue
+        if lent or item.path.name != "test_differential.py":
+            item.add_marker(pytest.mark.xdist_group("lent" if lent else item.path.name))

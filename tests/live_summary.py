@@ -1,6 +1,7 @@
 """The last line of a test run: how many tests met a real API server, and which."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,8 @@ VERSION = pytest.StashKey[str]()
 COUNTS = pytest.StashKey[Counter[str]]()
 NOTES = pytest.StashKey[list[str]]()
 """Lines that tests want to have said at the end."""
+WORKER = "roadstead"
+"""Where a worker's part travels to the process that speaks, when a run is spread over several."""
 
 
 class Summary:
@@ -38,6 +41,23 @@ class Summary:
             self._config.stash[COUNTS]["skipped"] += 1
         elif report.when == "call" or (report.when == "setup" and report.failed):
             self._config.stash[COUNTS]["run"] += 1
+
+    def pytest_sessionfinish(self) -> None:
+        """Hand a worker's part over; it has no terminal of its own."""
+        stash = self._config.stash
+        if (output := getattr(self._config, "workeroutput", None)) is not None:
+            counts = {name: stash[COUNTS][name] for name in ("left", "chosen")}
+            output[WORKER] = (counts, stash[NOTES], stash.get(VERSION, None))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take a worker's part; each collects all tests, so what it counted there is said once."""
+        counts, notes, version = getattr(node, "workeroutput", {}).get(WORKER, ({}, [], None))
+        for name, count in counts.items():
+            self._config.stash[COUNTS][name] = count
+        self._config.stash[NOTES].extend(notes)
+        if version:
+            self._config.stash[VERSION] = version
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what tests noted."""

@@ -22,6 +22,8 @@ MINUTES_A_ROUND = 5.0
 MARGIN = 1500.0
 """Seconds beyond its share after which a run is taken for stuck: one round on a busy machine."""
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
+SPREAD = ("-n", "2", "--dist", "loadgroup")
+"""Both cores, as in `make test`; each worker has an API server of its own."""
 
 
 def run(arguments: tuple[str, ...], seconds: float, profile: str = "ci") -> int:
@@ -29,7 +31,11 @@ def run(arguments: tuple[str, ...], seconds: float, profile: str = "ci") -> int:
     environ = os.environ | {"ROADSTEAD_HYPOTHESIS": profile, "SOAK_SECONDS": f"{seconds:.0f}"}
     try:
         return subprocess.run(  # noqa: S603 - our own interpreter
-            [*PYTEST, *arguments], cwd=ROOT, env=environ, check=False, timeout=seconds + MARGIN
+            [*PYTEST, *SPREAD, *arguments],
+            cwd=ROOT,
+            env=environ,
+            check=False,
+            timeout=seconds + MARGIN,
         ).returncode
     except subprocess.TimeoutExpired:
         sys.stderr.write(f"error: {' '.join(arguments)} did not end\n")
