@@ -8,7 +8,7 @@ from attachment_objects import NOW
 from attachment_worlds import Scene, an_address, of_kind, place_of
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
-from roadstead.capabilities.attachments.snapshot.views import claim_annotation, controller_of
+from roadstead.capabilities.attachments.snapshot.views import claim_annotation
 from roadstead.kube.objects import Object, canonical
 from roadstead.kube.refs import EVENT, SERVICE, Kind, Ref
 from roadstead.sim.faults import Fault
@@ -180,7 +180,7 @@ def substance(world: World, tenant: str = "") -> list[bytes]:
 
 def holder_of(seen: Object) -> str:
     """The uid of the attachment that controls an object; empty for none."""
-    owner = controller_of(seen)
+    owner = seen.controller
     ours = owner is not None and (owner.group, owner.kind) == (api.GROUP, api.ATTACHMENT.kind)
     return owner.uid if owner is not None and ours else ""
 

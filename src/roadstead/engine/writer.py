@@ -269,13 +269,10 @@ def _spelt(made: Object) -> dict[str, Any]:
 
 def _same_controller(there: Object, want: Want) -> bool:
     """Whether what stands at a minted name is controlled by whom the wanted object would be."""
-    ours = Object.of(want.kind, dict(want.body))
-    return any(
-        (one.group, one.kind, one.uid) == (other.group, other.kind, other.uid)
-        for one in there.owners
-        for other in ours.owners
-        if one.controller and other.controller
-    )
+    one, other = there.controller, Object.of(want.kind, dict(want.body)).controller
+    if one is None or other is None:
+        return False
+    return (one.group, one.kind, one.uid) == (other.group, other.kind, other.uid)
 
 
 def guard(want: Want) -> None:

@@ -6,7 +6,7 @@ A minted name hangs on a uid, and the offline world makes up its own.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from roadstead.kube.objects import Object, Owner
+from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Ref
 
 _GIVEN_BY_THE_SERVER = frozenset(
@@ -51,8 +51,8 @@ def is_counterpart(there: Object, seen: Object) -> bool:
 
 
 def _controller(seen: Object) -> tuple[str, str, str] | None:
-    owners: list[Owner] = [one for one in seen.owners if one.controller]
-    return (owners[0].group, owners[0].kind, owners[0].name) if owners else None
+    owner = seen.controller
+    return (owner.group, owner.kind, owner.name) if owner else None
 
 
 def renamed(seen: Object, names: Mapping[Ref, Ref]) -> Object:

@@ -34,6 +34,10 @@ class Owner(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         """The API group, whatever the version."""
         return self.api_version.rpartition("/")[0]
 
+    def is_a(self, kind: Kind) -> bool:
+        """Whether it is of a kind, in whatever version."""
+        return (self.group, self.kind) == (kind.group, kind.kind)
+
 
 class Meta(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """The part of `metadata` that we read; managed fields are never kept."""
@@ -95,6 +99,11 @@ class Object(msgspec.Struct, frozen=True, gc=False):
     def owners(self) -> tuple[Owner, ...]:
         """Its owner references."""
         return self.meta.owner_references or ()
+
+    @property
+    def controller(self) -> Owner | None:
+        """The owner that controls it; the API server lets there be one at most."""
+        return next((owner for owner in self.owners if owner.controller), None)
 
     @property
     def deleting(self) -> bool:

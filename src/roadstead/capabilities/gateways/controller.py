@@ -45,12 +45,9 @@ def _of(cached: Cached, index: str, value: str) -> Iterator[Ref]:
 def gateways_of_owned(seen: Object, cached: Cached) -> Iterator[Ref]:
     """The owner, and whoever renders an object of that name: a foreign one may have gone."""
     place, name = seen.meta.namespace, seen.meta.name
-    for owner in seen.owners:
-        if owner.controller and (owner.group, owner.kind) == (
-            api.GROUP,
-            api.TENANT_GATEWAY.kind,
-        ):
-            yield api.TENANT_GATEWAY.ref(place, owner.name)
+    owner = seen.controller
+    if owner is not None and owner.is_a(api.TENANT_GATEWAY):
+        yield api.TENANT_GATEWAY.ref(place, owner.name)
     for one in cached.list(GATEWAYS_ASKED, "namespace", place):
         if name == one.meta.name or name.startswith(f"{one.meta.name}-"):
             yield one.ref

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.render.ports import choose, is_sentinel
 from roadstead.capabilities.attachments.snapshot import SERVICES, Asked, Snapshot, observe
-from roadstead.capabilities.attachments.snapshot.views import controller_of, is_delegated, owner_uid
+from roadstead.capabilities.attachments.snapshot.views import is_delegated, owner_uid
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
@@ -95,7 +95,7 @@ _PLAIN = Asked(
 
 def remover(service: Object) -> Ref:
     """What has to go for a Service to stay away: the attachment that rendered it, or itself."""
-    owner = controller_of(service)
+    owner = service.controller
     if owner_uid(service) and owner is not None:
         return api.ATTACHMENT.ref(service.meta.namespace, owner.name)
     return service.ref

@@ -130,7 +130,7 @@ def is_ours(target: Object, release: Object) -> bool:
 
 def is_legacy(target: Object) -> bool:
     """Tell whether upstream's own controller still owns an anchor. Source: 6.2, W3; section 14."""
-    return any(owner.controller and owner.kind == "TenantProjection" for owner in target.owners)
+    return target.controller is not None and target.controller.kind == "TenantProjection"
 
 
 def recorded_source(target: Object) -> Ref | None:

@@ -109,11 +109,7 @@ def known_uids(seen: Snapshot) -> tuple[str, ...]:
 
     The annotation remembers one whose owner reference an orphaning deletion has taken away.
     """
-    known = [
-        owner.uid
-        for owner in seen.attachment.owners
-        if (owner.group, owner.kind) == (HELM_RELEASE.group, HELM_RELEASE.kind)
-    ]
+    known = [owner.uid for owner in seen.attachment.owners if owner.is_a(HELM_RELEASE)]
     noted = seen.attachment.annotations.get(api.UID_ANNOTATION, "")
     return tuple(dict.fromkeys([*known, noted] if noted and not known else known))
 

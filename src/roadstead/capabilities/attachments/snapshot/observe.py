@@ -25,7 +25,6 @@ from roadstead.capabilities.attachments.snapshot.views import (
     RELEASES,
     SERVICES,
     SLICES,
-    controller_of,
     truncated,
 )
 from roadstead.decision import Reader
@@ -66,11 +65,8 @@ async def _with_application(seen: Snapshot, reader: Reader) -> Snapshot:
     owned = await reader.see_all(SERVICES, place, "owner", seen.attachment.meta.uid)
     releases = await _releases(reader, place, asked)
     endpoint = await reader.see(SERVICES, place, asked.service)
-    holder = controller_of(endpoint) if endpoint is not None else None
-    rendered = holder is not None and (holder.group, holder.kind) == (
-        api.GROUP,
-        api.ATTACHMENT.kind,
-    )
+    holder = endpoint.controller if endpoint is not None else None
+    rendered = holder is not None and holder.is_a(api.ATTACHMENT)
     return replace(
         seen,
         owned=tuple(sorted(owned, key=age_order)),
@@ -196,8 +192,8 @@ async def _behind(service: Object, reader: Reader) -> str:
 
     A dark Service has no slices of its own and must still hold its slot.
     """
-    place, owner = service.meta.namespace, controller_of(service)
-    if owner is None or (owner.group, owner.kind) != (api.GROUP, api.ATTACHMENT.kind):
+    place, owner = service.meta.namespace, service.controller
+    if owner is None or not owner.is_a(api.ATTACHMENT):
         return service.meta.name
     holder = await reader.see(ATTACHMENTS, place, owner.name)
     if holder is None or holder.meta.uid != owner.uid:

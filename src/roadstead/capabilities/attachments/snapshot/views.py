@@ -4,7 +4,7 @@ Source: endpoint-attachments 6.1.
 """
 
 from roadstead.capabilities.attachments import api
-from roadstead.kube.objects import Object, Owner
+from roadstead.kube.objects import Object
 from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SERVICE
 from roadstead.kube.shapes import Json, items, part, text
 from roadstead.kube.views import Form, Index, View
@@ -16,17 +16,10 @@ def condition(seen: Object, type_: str) -> Json:
     return next((one for one in stated if one.get("type") == type_), {})
 
 
-def controller_of(seen: Object) -> Owner | None:
-    """The owner that controls an object."""
-    return next((owner for owner in seen.owners if owner.controller), None)
-
-
 def owner_uid(seen: Object) -> tuple[str, ...]:
     """The uid of an object's controller where that is an attachment."""
-    owner = controller_of(seen)
-    if owner is None or (owner.group, owner.kind) != (api.GROUP, api.ATTACHMENT.kind):
-        return ()
-    return (owner.uid,)
+    owner = seen.controller
+    return (owner.uid,) if owner is not None and owner.is_a(api.ATTACHMENT) else ()
 
 
 def truncated(group: str) -> str:

@@ -143,7 +143,7 @@ class Snapshot:
 
     def owns(self, seen: Object) -> bool:
         """Whether an object is controlled by this TenantGateway, by uid. Source: 8.2."""
-        return any(owner.controller and owner.uid == self.uid for owner in seen.owners)
+        return seen.controller is not None and seen.controller.uid == self.uid
 
     def holder_of(self, name: str) -> str:
         """Who else holds a namespace that the spec lists; empty when it is free or ours.

@@ -73,11 +73,8 @@ def _class_name(seen: Object) -> tuple[str, ...]:
 
 
 def _owner(seen: Object) -> tuple[str, ...]:
-    return tuple(
-        owner.uid
-        for owner in seen.owners
-        if owner.controller and (owner.group, owner.kind) == (api.GROUP, api.TENANT_GATEWAY.kind)
-    )
+    owner = seen.controller
+    return (owner.uid,) if owner is not None and owner.is_a(api.TENANT_GATEWAY) else ()
 
 
 def kept_namespace(seen: Object) -> Object | None:
