@@ -1,9 +1,9 @@
 """The long forms, for so many minutes: python tests/soak.py MINUTES.
 
-First the offline tests once more, with the gate on branch coverage. Then everything marked
-`soak`, once. Then the laws over and over with random examples, for as long as another round
-fits, one in five minutes at most. Each run has a seed that is printed and replays it; SOAK_SEED
-fixes them all, so that CI judges a change and not its luck.
+First the offline tests of `make quick` once more, with the gate on branch coverage. Then
+everything marked `soak`, once. Then the laws over and over with random examples, for as long as
+another round fits, one in five minutes at most. Each run has a seed that is printed and replays
+it; SOAK_SEED fixes them all, so that CI judges a change and not its luck.
 """
 
 import os
@@ -26,7 +26,7 @@ SPREAD = ("-n", "2", "--dist", "loadgroup")
 """Both cores, as in `make test`; each worker has an API server of its own."""
 
 
-def run(arguments: tuple[str, ...], seconds: float, profile: str = "ci") -> int:
+def run(arguments: tuple[str, ...], seconds: float, profile: str) -> int:
     """Run pytest; it may read the seconds it has, and is ended well after them."""
     environ = os.environ | {"ROADSTEAD_HYPOTHESIS": profile, "SOAK_SECONDS": f"{seconds:.0f}"}
     try:
@@ -57,7 +57,8 @@ def main(minutes: float) -> int:
     gate = (*coverage, f"--cov-fail-under={COVERED}", "--cov-report=term:skip-covered")
     fixed = os.environ.get("SOAK_SEED")
     seeds = random.Random(int(fixed)) if fixed else random.SystemRandom()  # noqa: S311 - examples
-    if failed := run(("-m", "not cluster and not soak", *gate), minutes * 60):
+    quick = ("-m", "not cluster and not soak and not slow", *gate)
+    if failed := run(quick, minutes * 60, "quick"):
         return failed
     if failed := run(("-m", "soak", seeded("soak", seeds)), minutes * 60, "soak"):
         return failed
