@@ -46,6 +46,7 @@ SERVED = (
     api.REFERENCE_GRANT,
     api.CERTIFICATE,
     api.ISSUER,
+    api.CLUSTER_ISSUER,
 )
 """The custom kinds that tests need."""
 HELD = (SECRET, HELM_RELEASE, CLAIM, api.TENANT_GATEWAY)

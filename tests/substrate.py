@@ -2,15 +2,10 @@
 
 from typing import Any
 
+from acting import Acting
 from roadstead.capabilities.attachments import api
-from roadstead.kube.objects import Object
-from roadstead.kube.refs import SERVICE, Kind, Ref
-from roadstead.settings import Settings
-from roadstead.sim.actors import acting
-from roadstead.sim.kinds import Kinds
-from roadstead.sim.settle import Settler
-from roadstead.sim.world import World
-from worlds import NOW, body
+from roadstead.kube.refs import SERVICE
+from worlds import body
 
 Json = dict[str, Any]
 DEFAULT = {api.DEFAULT_ANNOTATION: "true"}
@@ -43,38 +38,12 @@ def a_balancer(name: str = "s", claim: str = "c", made: str = "", **spec: Any) -
     return body(SERVICE, name, meta=meta, spec={"type": "LoadBalancer", "ports": ports, **spec})
 
 
-class Substrate:
+class Substrate(Acting):
     """A world, and the stand-in over it."""
 
     def __init__(self, *objects: Json) -> None:
         """Let it settle over these objects."""
-        self.world = World(NOW, Kinds())
-        self.settler = Settler(self.world, (), Settings(), acting(["addresses"]))
-        for one in objects:
-            self.seed(one)
-        self.settle()
-
-    def seed(self, one: Json) -> None:
-        """Put one object there."""
-        self.world.seed(one, ref_of(one))
-
-    def settle(self) -> None:
-        """Let the stand-in act until it writes nothing."""
-        self.settler.settle()
-
-    def get(self, kind: Kind, name: str) -> Object:
-        """An object that is there."""
-        found = self.world.store.get(kind.ref("t", name))
-        assert found is not None
-        return found
-
-    def there(self, kind: Kind, name: str) -> bool:
-        """Whether an object is there."""
-        return self.world.store.get(kind.ref("t", name)) is not None
-
-    def status(self, kind: Kind, name: str) -> Json:
-        """What is said of an object."""
-        return dict(self.get(kind, name).body.get("status") or {})
+        super().__init__(["addresses"], objects)
 
     def claimed(self, name: str = "c") -> list[str]:
         """A claim's addresses, as it lists them."""
@@ -91,10 +60,3 @@ class Substrate:
             seen.body["spec"]["address"]: seen.body.get("status", {}).get("phase", "")
             for seen in self.world.store.all(api.ADDRESS)
         }
-
-
-def ref_of(one: Json) -> Ref:
-    """The ref of an object of a world like this."""
-    meta = one["metadata"]
-    kind = Kinds().of(one["apiVersion"], one["kind"], meta.get("namespace", ""))
-    return kind.ref(meta.get("namespace", ""), meta["name"])

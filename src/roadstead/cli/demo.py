@@ -29,7 +29,7 @@ from roadstead.runtime.logs import Pipe, open_log
 from roadstead.runtime.manager import Manager
 from roadstead.runtime.options import RunOptions
 from roadstead.settings import Settings
-from roadstead.sim.actors import acting, needed
+from roadstead.sim.actors import acting, needed, spoken
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.testbed.build import build
@@ -168,7 +168,7 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
             first = await _settled(running, client, spaces)
             page.talk(
                 f"roadstead {__version__}  capabilities: {' '.join(CONTROLLERS)}"
-                f"    stand-ins: {', '.join(neighbours_acting) or 'none'}"
+                f"    stand-ins: {spoken(neighbours_acting)}"
                 f"    log: {demo.folder / 'run.log'}"
             )
             code = 0

@@ -31,7 +31,7 @@ from roadstead.explain.changes import GONE, Change, changes, passes_of
 from roadstead.explain.subjects import MEANINGS
 from roadstead.explain.verdicts import REFUSED, WARNED, verdicts
 from roadstead.explain.world import Played
-from roadstead.sim.actors import STAND_INS
+from roadstead.sim.actors import STAND_INS, ordered
 from roadstead.sim.settle import DoesNotSettleError
 
 EXAMPLES = (
@@ -156,12 +156,12 @@ def _accepted(allow: Sequence[str]) -> list[tuple[str, str]]:
 
 def _acting(stand_ins: str) -> tuple[str, ...]:
     """Read `--stand-ins`."""
-    names = sorted({name for name in stand_ins.split(",") if name and name != "none"})
+    names = [name for name in stand_ins.split(",") if name and name != "none"]
     for name in names:
         if name not in STAND_INS:
             known = ", ".join(["none", *STAND_INS])
             raise InputError(f"there is no stand-in `{name}`", hint=f"use {known}")
-    return tuple(names)
+    return ordered(names)
 
 
 def _rows(

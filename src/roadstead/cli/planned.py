@@ -13,6 +13,7 @@ from roadstead.explain.world import Played, UnreadableWorldError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_time
+from roadstead.sim.actors import spoken
 from roadstead.sim.load import load
 
 _STYLES = {CREATED: "green", CHANGED: "yellow", GONE: "red"}
@@ -62,7 +63,7 @@ def show(page: Screen, plan: Planned) -> None:
     """Print a plan for people."""
     played = plan.played
     objects, files = len(played.placed), played.files
-    acting = ", ".join(played.stand_ins) or "none"
+    acting = spoken(played.stand_ins)
     page.line(
         f"World: {_many(objects, 'object')} from {_many(files, 'file')}. Stand-ins: {acting}."
     )

@@ -16,7 +16,7 @@ from roadstead.explain.trail import Trail
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import NAMESPACE, Ref
 from roadstead.settings import Settings
-from roadstead.sim.actors import STAND_INS, acting, needed
+from roadstead.sim.actors import STAND_INS, acting, needed, ordered
 from roadstead.sim.flags import kinds_of
 from roadstead.sim.load import Placed, load
 from roadstead.sim.ours import Ours
@@ -148,7 +148,8 @@ def play(
         raise UnreadableWorldError(sorted(problems, key=_order))
     before = {seen.ref: seen for seen in world.store.all()}
     controllers = [one for name, one in CONTROLLERS.items() if not only or name in only]
-    names = needed(ref.kind for ref in before) if stand_ins is None else tuple(stand_ins)
+    kinds_there = (ref.kind for ref in before)
+    names = needed(kinds_there) if stand_ins is None else ordered(stand_ins)
     settler = Settler(world, controllers, settings, acting(names))
     settler.settle()
     placed = (*loaded.objects, *there.objects)

@@ -32,6 +32,7 @@ TLS_ROUTES = tuple(
 REFERENCE_GRANT = Kind("ReferenceGrant", GATEWAY_API, "v1beta1", "referencegrants")
 CERTIFICATE = Kind("Certificate", "cert-manager.io", "v1", "certificates")
 ISSUER = Kind("Issuer", "cert-manager.io", "v1", "issuers")
+CLUSTER_ISSUER = Kind("ClusterIssuer", "cert-manager.io", "v1", "clusterissuers", namespaced=False)
 
 COMPONENT = "gateway.cozystack.io/tenantgateway-controller"
 """The name of the controller in route status, and the source of its events."""

@@ -7,7 +7,7 @@ own class never gets this far.
 from collections.abc import Mapping
 from typing import Any
 
-from roadstead.capabilities.gateways.api import GATEWAY_API
+from roadstead.capabilities.gateways.api import CLUSTER_ISSUER, GATEWAY_API
 from roadstead.capabilities.gateways.chain.classes import (
     SOLVERS,
     Cluster,
@@ -29,11 +29,10 @@ from roadstead.capabilities.gateways.chain.names import (
 from roadstead.capabilities.gateways.chain.providers import block, missing, provider_of
 from roadstead.capabilities.gateways.fields import DNS01, PRODUCTION, PROVIDERS, STAGING
 from roadstead.decision import Finding, Verdict
-from roadstead.kube.refs import Kind, Ref
+from roadstead.kube.refs import Ref
 
 Json = dict[str, Any]
 
-CLUSTER_ISSUER = Kind("ClusterIssuer", "cert-manager.io", "v1", "clusterissuers", namespaced=False)
 SELF_SIGNED = "selfsigned-cluster-issuer"
 SERVERS: Mapping[str, str] = {
     PRODUCTION: "https://acme-v02.api.letsencrypt.org/directory",

@@ -19,9 +19,10 @@ from roadstead.capabilities.gateways.snapshot.views import (
 )
 from roadstead.decision import Reader
 from roadstead.errors import Unread
+from roadstead.kube.grants import allowed
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SERVICE, Kind, Ref
-from roadstead.kube.shapes import items, part, text, texts
+from roadstead.kube.shapes import items, part, texts
 from roadstead.kube.views import View
 
 _ABSENT = "absent"
@@ -167,19 +168,4 @@ def _is_granted(reader: Reader, route: Object, place: str, name: str) -> bool:
         if error.reason != _ABSENT:
             raise
         return False
-    for grant in grants:
-        spec = part(grant.body, "spec")
-        wanted = (api.GATEWAY_API, route.kind.kind, route.meta.namespace)
-        from_here = any(
-            (text(one, "group"), text(one, "kind"), text(one, "namespace")) == wanted
-            for one in items(spec, "from")
-        )
-        to_there = any(
-            not text(one, "group")
-            and text(one, "kind") == SERVICE.kind
-            and text(one, "name") in {"", name}
-            for one in items(spec, "to")
-        )
-        if from_here and to_there:
-            return True
-    return False
+    return allowed(grants, route.ref, SERVICE.ref(place, name))
