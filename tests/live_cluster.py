@@ -18,7 +18,7 @@ from roadstead.capabilities.gateways import api
 from roadstead.deploy.crds import crds
 from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, SECRET, Kind, Ref
 from roadstead.testbed.build import build
-from roadstead.testbed.crds import ADDRESSES, FLUX, install_into, neighbours
+from roadstead.testbed.crds import ADDRESSES, FLUX, GATEWAY_API, install_into, neighbours
 from roadstead.testbed.server import ControlPlane, selected_cluster
 
 OK = 200
@@ -30,7 +30,7 @@ BINDING = Kind(
     "clusterrolebindings",
     namespaced=False,
 )
-NEIGHBOURS = (FLUX, ADDRESSES, "gateway-api", "cert-manager")
+NEIGHBOURS = (FLUX, ADDRESSES, GATEWAY_API, "cert-manager")
 SERVED = (
     DEFINITION,
     HELM_RELEASE,
@@ -49,6 +49,8 @@ SERVED = (
     api.CLUSTER_ISSUER,
 )
 """The custom kinds that tests need."""
+OLD = api.TLS_ROUTES[1:]
+"""The versions that the standard bundle of Gateway API does not serve."""
 HELD = (SECRET, HELM_RELEASE, CLAIM, api.TENANT_GATEWAY)
 """What tests put finalizers on."""
 SWEPT = (NAMESPACE, DEFINITION, ROLE, BINDING, CLASS, ADDRESS, api.GATEWAY_CLASS)
@@ -111,28 +113,34 @@ class Cluster:
         return {kind.ref("", m["name"]) for kind in SWEPT for m in self.admin.metadata(kind)}
 
 
-def needed() -> Iterator[dict[str, Any]]:
-    """The definitions of neighbours that tests need: a server spends time on every kind."""
+def needed(bundle: str = GATEWAY_API) -> Iterator[dict[str, Any]]:
+    """The definitions of neighbours that tests need: a server spends time on every kind.
+
+    bundle: which of Gateway API.
+    """
     names = {kind.resource for kind in SERVED}
-    for one in neighbours(NEIGHBOURS):
+    for one in neighbours(bundle if name == GATEWAY_API else name for name in NEIGHBOURS):
         if one["metadata"]["name"] in names:
             yield one
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """Boot or find the cluster, install the kinds it needs and take the baseline."""
+def cluster(bundle: str = GATEWAY_API) -> Iterator[Cluster]:
+    """Boot or find the cluster, install the kinds it needs and take the baseline.
+
+    bundle: which of Gateway API; another than the usual is for a server of our own alone.
+    """
     binary = build()
-    other = selected_cluster(binary)
+    other = selected_cluster(binary) if bundle == GATEWAY_API else None
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="roadstead-tests-")))
         plane = None if other else stack.enter_context(ControlPlane.start(binary))
         kubeconfig = plane.kubeconfig if plane else other
         assert kubeconfig is not None
-        install_into(binary, kubeconfig, [*crds().values(), *needed()])
+        install_into(binary, kubeconfig, [*crds().values(), *needed(bundle)])
         admin = Admin(kubeconfig)
         stack.callback(admin.close)
-        for kind in SERVED:
+        for kind in (one for one in SERVED if bundle == GATEWAY_API or one not in OLD):
             path = kind.path()
             wait_for(f"{path} served", lambda: admin.call("GET", path).code == OK)  # noqa: B023 - asked at once
         found = Cluster(binary, kubeconfig, admin, admin.version(), folder, plane)

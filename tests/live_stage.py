@@ -52,10 +52,12 @@ class LiveStage:
         *,
         workers: int = 1,
         stand_ins: Iterable[Controller] = (),
+        unserved: Iterable[Kind] = (),
     ) -> None:
         """Start a thread; our process starts when the first step asks for it.
 
         stand_ins: neighbours, run beside it by a client of their own that nobody counts.
+        unserved: kinds that this server does not have.
         """
         self._admin, self._kinds = admin, kinds
         self._controllers, self._workers = tuple(controllers), workers
@@ -69,7 +71,7 @@ class LiveStage:
         self._settings = Settings()
         self._mark = 0
         self._left: dict[Ref, str] = {}
-        self._unserved: dict[Kind, dict[Ref, Object]] = {}
+        self._unserved: dict[Kind, dict[Ref, Object]] = {kind: {} for kind in unserved}
         everybody = (*self._controllers, *self._stand_ins)
         self._known: set[Kind] = {v.kind for c in everybody for v in c.views}
 

@@ -3,34 +3,18 @@
 A sample runs with every commit, the whole set in `make soak`. What may differ is in ignored.txt.
 """
 
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from live_cluster import Cluster
-from live_compare import (
-    IGNORED,
-    differences,
-    ignored_paths,
-    kinds_of_case,
-    of_server,
-    of_world,
-)
-from live_stage import LiveStage
+from live_differential import FOLDERS, play
 from live_summary import NOTES
-from roadstead.kube.refs import Kind, Ref
-from roadstead.sim.cases import Case, play_case, read_case, stage_of
+from roadstead.sim.cases import read_case
 
 pytestmark = pytest.mark.cluster
 
-CASES = Path(__file__).parent.parent / "cases"
 SAMPLE = Path(__file__).parent / "sample.txt"
-FOLDERS = {
-    world.parent.relative_to(CASES).as_posix(): world.parent
-    for world in sorted(CASES.glob("*/*/world.yaml"))
-}
 
 
 def sample() -> dict[str, str]:
@@ -118,41 +102,3 @@ def test_the_sample_is_of_cases_that_exist(request: pytest.FixtureRequest) -> No
     assert [] == sorted(set(sample()) - set(EVERY))
     assert [] == sorted(set(OTHERWISE) - set(FOLDERS))
     assert all(sample().values())
-
-
-def play(server: Cluster, name: str, workers: int = 1) -> list[str]:
-    """Play a case on the server and in the world; what is wrong with it, or differs."""
-    case = read_case(FOLDERS[name], name)
-    kinds = kinds_of_case(refs_of(case))
-    with LiveStage(
-        server.admin,
-        case.kinds,
-        case.controllers,
-        case.now,
-        workers=workers,
-        stand_ins=case.stand_ins,
-    ) as stage:
-        found, _ = play_case(case, stage)
-        wrong = [f"{name}: {one}" for one in found]
-        if case.only == "cluster":
-            return wrong
-        there = of_server(stage, kinds)
-    offline = stage_of(case)
-    play_case(case, offline)
-    here = of_world(offline, kinds)
-    ignored = ignored_paths(IGNORED.read_text())
-    return wrong + [f"{name}: {line}" for line in differences(here, there, ignored)]
-
-
-def refs_of(case: Case) -> Iterator[Ref]:
-    """Every object that a case makes."""
-    yield from (placed.ref for placed in case.objects)
-    for step in case.steps:
-        if step.word == "apply" and isinstance(step.value, Mapping):
-            yield kind_of(case, step.value).ref("", "")
-
-
-def kind_of(case: Case, body: Mapping[str, Any]) -> Kind:
-    """The kind of an object in a step."""
-    namespace = str((body.get("metadata") or {}).get("namespace", ""))
-    return case.kinds.of(str(body.get("apiVersion")), str(body.get("kind")), namespace)

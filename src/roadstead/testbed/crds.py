@@ -32,7 +32,12 @@ from roadstead.testbed.server import ControlPlane, kubectl
 
 FLUX = "flux"
 ADDRESSES = "addresses"
-NAMES = (FLUX, ADDRESSES, "gateway-api", "cert-manager", "cilium")
+GATEWAY_API = "gateway-api"
+STANDARD = f"{GATEWAY_API}-standard"
+"""The same kinds as most clusters have them: without the experimental fields and versions."""
+NAMES = (FLUX, ADDRESSES, GATEWAY_API, STANDARD, "cert-manager", "cilium")
+_BUNDLES = {STANDARD: (GATEWAY_API, "config/crd/standard/*.yaml")}
+"""What is another selection of a module's files, by name: which module, and which files."""
 
 _GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
 _TYPES = "github.com/fluxcd/helm-controller/api/v2"
@@ -117,7 +122,9 @@ def _definitions(text: bytes) -> list[dict[str, Any]]:
 
 def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path]:
     """Give the files that a project's module ships, once Go has checked them against its sum."""
-    pin = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))[name]
+    pins = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))
+    whole, chosen = _BUNDLES.get(name, (name, ""))
+    pin = pins[whole]
     with (
         tempfile.TemporaryDirectory() as nowhere
     ):  # outside any module, so any version may be named
@@ -129,7 +136,7 @@ def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path
             step="fetch",
             hint="do not use it before you know why",
         )
-    yield from sorted(Path(got["Dir"]).glob(pin["files"]))
+    yield from sorted(Path(got["Dir"]).glob(chosen or pin["files"]))
 
 
 def _generated(_: str, module: Path, log: Path, progress: Progress) -> Iterator[Path]:
