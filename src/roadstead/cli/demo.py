@@ -18,7 +18,7 @@ from roadstead.cli.readings import Reading, read
 from roadstead.deploy.crds import crds
 from roadstead.deploy.rbac import ACCOUNTS, HOME, rbac
 from roadstead.errors import ClusterError, TestbedError
-from roadstead.explain import exposures
+from roadstead.explain import exposures, servings
 from roadstead.explain.results import Result, came_to_nothing, results
 from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
@@ -50,6 +50,7 @@ SETTINGS = Settings(cozy_proxy_contract_implemented=True)
 """Nothing carries packets here, so every datapath may be asked for."""
 _STYLES = {
     **dict.fromkeys(("published", "rotated", "attached", "kept", "moved", "took over"), "green"),
+    **dict.fromkeys(("serves", "served", "moved up", "copied"), "green"),
     **dict.fromkeys(("withdrawn", "detached", "waits", "gone"), "yellow"),
 }
 
@@ -282,7 +283,7 @@ async def _drop(client: Client, ref: Ref) -> None:
 async def _settled(running: Running, client: Client, spaces: Sequence[str]) -> Reading:
     """Read until the controllers are idle and the server shows the same several times over."""
     end = asyncio.get_running_loop().time() + PATIENCE
-    last, still = Reading({}, {}), 0
+    last, still = Reading({}, {}, servings.Servings({}, {}, {})), 0
     while still < STILL and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(POLL)
         seen = await read(client, spaces)
@@ -299,14 +300,22 @@ def show(page: Screen, readings: Sequence[Reading]) -> int:
     first, last = readings[0], readings[-1]
     anchors = results(first.anchors, last.anchors)
     attached = exposures.outcomes([reading.exposures for reading in readings])
-    tables = [
-        (name, found) for name, found in (("RELEASE", anchors), ("ATTACHMENT", attached)) if found
-    ]
+    served = [reading.servings for reading in readings]
+    gateways = servings.gateways(served)
+    every = (
+        ("RELEASE", anchors),
+        ("ATTACHMENT", attached),
+        ("GATEWAY", gateways),
+        ("ROUTE", servings.routes(served)),
+        ("REPLICA", servings.copies(served)),
+    )
+    tables = [(name, found) for name, found in every if found]
     for number, (name, found) in enumerate(tables):
         if number:
             page.line()
         _table(page, name, found)
-    return 1 if came_to_nothing(anchors) or exposures.failed(attached) else 0
+    bad = came_to_nothing(anchors), exposures.failed(attached), servings.failed(gateways)
+    return 1 if any(bad) else 0
 
 
 def _table(page: Screen, name: str, found: Iterable[Result]) -> None:
@@ -323,7 +332,8 @@ def _point(page: Screen, demo: Demo, world: tuple[Placed, ...]) -> None:
     page.talk(f"try:  {kubectl} get secret,event -A")
     page.talk(f"      roadstead status -A --kubeconfig {kubeconfig}")
     kinds = {one.ref.kind.kind: one.ref for one in reversed(world)}
-    name = kinds.get("EndpointAttachment") or kinds.get("HelmRelease")
+    usual = ("EndpointAttachment", "HelmRelease", "TenantGateway")
+    name = next((kinds[kind] for kind in usual if kind in kinds), None)
     if name is not None:
         why = f"roadstead why {name.kind.kind.lower()}/{name.name} -n {name.namespace}"
         page.talk(f"      {why} --kubeconfig {kubeconfig}")

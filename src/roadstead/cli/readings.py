@@ -1,15 +1,19 @@
-"""What the API server of an example shows at one moment: its anchors and its attachments."""
+"""What the API server of an example shows at one moment, of each capability."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
+from roadstead.capabilities.gateways import api as api_gateways
+from roadstead.capabilities.gateways.snapshot import Asked
+from roadstead.capabilities.wildcards import api as wildcards
 from roadstead.explain.anchors import ANCHOR_SUBJECT, anchor_of
 from roadstead.explain.cluster import Look
 from roadstead.explain.exposures import Exposure
 from roadstead.explain.results import Seen
 from roadstead.explain.rows import latest
+from roadstead.explain.servings import Claiming, Copied, Serving, Servings, replica
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, SERVICE, Ref
 from roadstead.kube.shapes import part, text
@@ -19,6 +23,8 @@ from roadstead.runtime.clock import LiveClock
 from roadstead.settings import Settings
 
 ATTACHMENTS = View("attachments", ATTACHMENT)
+GATEWAYS = View("tenantgateways", api_gateways.TENANT_GATEWAY)
+ROUTES = View("httproutes", api_gateways.HTTP_ROUTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +33,16 @@ class Reading:
 
     anchors: dict[Ref, Seen]
     exposures: dict[Ref, Exposure]
+    servings: Servings
 
 
 async def read(client: Client, spaces: Sequence[str]) -> Reading:
     """Read what the server holds in some namespaces."""
     anchors: dict[Ref, Seen] = {}
     exposures: dict[Ref, Exposure] = {}
+    gateways: dict[Ref, Serving] = {}
+    routes: dict[Ref, Claiming] = {}
+    copies: dict[Ref, Copied] = {}
     for space in spaces:
         look = Look(client, space, Settings(), LiveClock(), (ANCHOR_SUBJECT,))
         await look.fill()
@@ -41,7 +51,22 @@ async def read(client: Client, spaces: Sequence[str]) -> Reading:
             anchors[release.ref] = await _seen(look, release.ref, events)
         for attachment in await client.list_view(ATTACHMENTS, space):
             exposures[attachment.ref] = await _exposure(client, attachment)
-    return Reading(anchors, exposures)
+        for asked_for in await client.list_view(GATEWAYS, space):
+            gateways[asked_for.ref] = await _serving(client, asked_for)
+        for route in await client.list_view(ROUTES, space):
+            if Claiming(route).said[0]:
+                routes[route.ref] = Claiming(route)
+        for seen in await client.list_metadata(SECRET, space, f"{wildcards.COPY}=true"):
+            ref, copied = replica(await client.get(seen.ref) or seen)
+            copies[ref] = copied
+    return Reading(anchors, exposures, Servings(gateways, routes, copies))
+
+
+async def _serving(client: Client, asked_for: Object) -> Serving:
+    gateway = await client.get(api_gateways.GATEWAY.ref(*asked_for.ref.key.split("/")))
+    name = Asked.of(asked_for).class_name
+    there = await client.get(api_gateways.GATEWAY_CLASS.ref("", name))
+    return Serving(asked_for, gateway, has_class=there is not None)
 
 
 async def _exposure(client: Client, attachment: Object) -> Exposure:
