@@ -124,16 +124,16 @@ def test_the_table_follows_the_world(tmp_path: Path) -> None:
     }
 
 
-ADDRESS = re.compile(r"203\.0\.113\.\d+")
+ADDRESS = re.compile(r"(203\.0\.113|198\.18\.0)\.\d+")
 
 
-def stories(ran: Ran) -> dict[str, list[tuple[str, str, str]]]:
-    """Result, reason and first address of each line of an attachment, in order."""
-    lines = ran.out.partition("ATTACHMENT ")[2].splitlines()
-    head = f"ATTACHMENT {lines[0]}"
+def stories(ran: Ran, name: str = "ATTACHMENT") -> dict[str, list[tuple[str, str, str]]]:
+    """Result, reason and first address of each line of one of the tables, in order."""
+    (found_table,) = [one for one in ran.out.split("\n\n") if one.startswith(f"{name} ")]
+    head, *lines = found_table.splitlines()
     at = [head.index(word) for word in ("RESULT", "REASON", "READ")]
     found: dict[str, list[tuple[str, str, str]]] = {}
-    for line in lines[1:]:
+    for line in lines:
         address = ADDRESS.search(line)
         told = (line[at[0] : at[1]].strip(), line[at[1] : at[2]].strip())
         story = found.setdefault(line[: at[0]].strip(), [])
@@ -185,6 +185,52 @@ def test_an_address_that_never_comes_is_a_failure(tmp_path: Path) -> None:
     assert "no IPAddressClass is the default and the claim names none" in ran.out
 
 
+def words(ran: Ran, name: str) -> dict[str, list[tuple[str, str]]]:
+    """Result and reason of each line of one of the tables."""
+    return {key: [line[:2] for line in lines] for key, lines in stories(ran, name).items()}
+
+
+def test_the_example_of_gateways_shows_what_becomes_of_hostnames(tmp_path: Path) -> None:
+    """Served, held and moved up; an edge, a class that is not there, a replica withdrawn."""
+    ran = up(tmp_path, "--example", "gateways", "--keep", "kept")
+    assert ran.code == 0, ran.err
+    assert words(ran, "GATEWAY") == {
+        "tenant-blue/cozystack": [("serves", "Reconciled")],
+        "tenant-edge/cozystack": [("serves", "Reconciled")],
+        "tenant-grey/cozystack": [("stuck", "GatewayNotAccepted")],
+        "tenant-white/cozystack": [("serves", "Reconciled"), ("serves", "Reconciled")],
+    }
+    assert words(ran, "ROUTE") == {
+        "tenant-blue/shop": [("served", "Accepted"), ("gone", "-")],
+        "tenant-green/web": [("waits", "HostnameConflict"), ("moved up", "Accepted")],
+    }
+    assert words(ran, "REPLICA") == {
+        "tenant-blue/wildcard-tls": [("copied", "-")],
+        "tenant-grey/wildcard-tls": [("copied", "-")],
+        "tenant-white/wildcard-tls": [("copied", "-"), ("withdrawn", "-")],
+    }
+    addresses = [{line[2] for line in story} for story in stories(ran, "GATEWAY").values()]
+    assert [1, 1, 1, 1] == [len(one) for one in addresses], "the class keeps an address"
+    assert "there is no such GatewayClass" in ran.out
+    assert "PRIVATE KEY" not in ran.out + ran.err
+    assert "stand-ins: gateway class, certificates" in ran.err
+    planned = run("plan", "-f", str(tmp_path / "kept"), "-o", "json")
+    changed = [row["object"]["namespace"] for row in json.loads(planned.out)["changes"]]
+    assert changed == ["tenant-white"], "files state no generation, and it is the one that changed"
+
+
+def test_a_gateway_that_nobody_programs_is_a_failure(tmp_path: Path) -> None:
+    """A class of somebody else, whose program is not here: the table says so, and the exit code."""
+    shutil.copytree(WORLDS / "gateways", tmp_path / "mine")
+    platform = tmp_path / "mine" / "00-platform.yaml"
+    platform.write_text(platform.read_text().replace("gateways.example.org", "edge.example.net"))
+    ran = up(tmp_path, "--example", "./mine")
+    assert ran.code == 1, ran.err
+    assert stories(ran, "GATEWAY")["tenant-edge/cozystack"] == [
+        ("waiting", "GatewayNotAccepted", "")
+    ]
+
+
 def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     """A table for each capability; a release that owes no anchor is no line of the first."""
     ran = up(tmp_path, "--example", "all")
@@ -192,6 +238,8 @@ def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     anchors, _, _ = ran.out.partition("\n\nATTACHMENT ")
     assert len(table(Ran(ran.code, anchors, ""))) == 5
     assert stories(ran)["tenant-green/next"][-1][0] == "moved"
+    assert stories(ran, "ROUTE")["tenant-green/web"][-1][0] == "moved up"
+    assert "stand-ins: addresses, gateway class, certificates" in ran.err
 
 
 def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:

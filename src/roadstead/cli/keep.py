@@ -7,14 +7,29 @@ from typing import Any
 
 from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
+from roadstead.capabilities.gateways import api as gateways
 from roadstead.errors import InputError
 from roadstead.kube.documents import dump
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SECRET, SERVICE, Kind
+from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, NAMESPACE, SECRET, SERVICE, Kind
 from roadstead.runtime.client import Client
 
-EVERYWHERE = (DEFINITION, CLASS, ADDRESS)
-IN_NAMESPACES = (HELM_RELEASE, SECRET, SERVICE, ENDPOINT_SLICE, CLAIM, ATTACHMENT)
+EVERYWHERE = (DEFINITION, CLASS, ADDRESS, gateways.GATEWAY_CLASS, gateways.CLUSTER_ISSUER)
+IN_NAMESPACES = (
+    HELM_RELEASE,
+    SECRET,
+    SERVICE,
+    ENDPOINT_SLICE,
+    CLAIM,
+    ATTACHMENT,
+    gateways.TENANT_GATEWAY,
+    gateways.GATEWAY,
+    gateways.HTTP_ROUTE,
+    gateways.TLS_ROUTES[0],
+    gateways.REFERENCE_GRANT,
+    gateways.ISSUER,
+    gateways.CERTIFICATE,
+)
 _DROPPED = ("managedFields", "resourceVersion", "generation", "selfLink")
 
 
@@ -26,11 +41,15 @@ async def save(client: Client, spaces: Sequence[str], folder: Path) -> None:
     """
     await _write(client, folder / "platform.yaml", [(kind, "") for kind in EVERYWHERE])
     for space in spaces:
-        await _write(client, folder / f"{space}.yaml", [(kind, space) for kind in IN_NAMESPACES])
+        wanted = [(kind, space) for kind in IN_NAMESPACES]
+        itself = await client.get(NAMESPACE.ref("", space))
+        await _write(client, folder / f"{space}.yaml", wanted, itself)
 
 
-async def _write(client: Client, file: Path, wanted: Sequence[tuple[Kind, str]]) -> None:
-    bodies: list[dict[str, Any]] = []
+async def _write(
+    client: Client, file: Path, wanted: Sequence[tuple[Kind, str]], first: Object | None = None
+) -> None:
+    bodies: list[dict[str, Any]] = [] if first is None else [_stated(first)]
     for kind, space in wanted:
         for listed in await client.list_metadata(kind, space):
             whole = await client.get(listed.ref)

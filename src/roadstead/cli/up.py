@@ -11,6 +11,7 @@ from roadstead.errors import InputError
 EXAMPLES = (
     "roadstead up --example anchors",
     "roadstead up --example attachments --once",
+    "roadstead up --example gateways --once",
     "roadstead up --example list",
 )
 app = application()
