@@ -202,6 +202,16 @@ def test_a_served_route_says_where(tmp_path: Path) -> None:
     ]
 
 
+def test_a_section_that_names_nothing_is_accepted_and_serves_nothing(tmp_path: Path) -> None:
+    """What is said of it must be true: no listener is selected. Source: tenant-gateway 5.2, H10."""
+    world = (*HERE, gateway(), route(WEB, parent={"sectionName": "web"}))
+    trail = told(settle(Story("", "", KEY, world), tmp_path), ROUTE)
+    assert trail is not None
+    assert trail.settled
+    assert "section web names no listener" in trail.because
+    assert "serves it." not in trail.because
+
+
 def test_the_holder_is_named_to_who_may_read_it(tmp_path: Path) -> None:
     """The route's own status names no other tenant; one who may list all routes is told."""
     played = settle(Story("", "", ROUTE, (*SHOPS, route(SHOP))), tmp_path)

@@ -183,6 +183,21 @@ def test_a_secret_is_used_by_its_listener(tmp_path: Path) -> None:
     assert not answer(played, name, OTHER).held
 
 
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [("cozystack-acme-account", "account"), ("cloudflare-api-token-secret", "dns01, cloudflare")],
+)
+def test_a_secret_is_used_by_its_issuer(name: str, how: str, tmp_path: Path) -> None:
+    """The key of the account, and what names are proven through DNS with."""
+    token = {"name": "cloudflare-api-token-secret", "key": "api-token"}
+    dns01 = {"provider": "cloudflare", "cloudflare": {"apiTokenSecretRef": token}}
+    played = play(tmp_path, *HERE, gateway(certMode="dns01", dns01=dns01))
+    issuer = api.ISSUER.ref(SPACE, f"{KEY.name}-gateway")
+    found = answer(played, f"secret/{name}", SPACE)
+    assert [(issuer, how)] == [(one.holder, one.tls) for one in found.holdings]
+    assert not answer(played, f"secret/{name}", OTHER).held
+
+
 def test_who_may_read_little_learns_that_it_is_held(tmp_path: Path) -> None:
     """By an object that is not named; the own route's status says no more."""
     played = play(tmp_path, *SHOPS, route(SHOP))

@@ -74,8 +74,7 @@ def told(known: Known, unit: Unit, finding: Finding, rendered: tuple[Json, ...])
         settled=served,
         because=f"Because {causes}, it is not wholly served."
         if causes
-        else f"Because a listener answers every hostname and no other comes first, {gateway} "
-        "serves it.",
+        else _good(unit, gateway, rendered),
         next=() if served else of_route(known, unit, reason),
         wakes="a change of the route, its Gateway or a route of the same name wakes it"
         if served
@@ -84,6 +83,26 @@ def told(known: Known, unit: Unit, finding: Finding, rendered: tuple[Json, ...])
         parent=gateway,
         listeners=tuple(_listener(known, unit, names, one) for one in rendered),
     )
+
+
+def _good(unit: Unit, gateway: Ref, rendered: tuple[Json, ...]) -> str:
+    """Why a route is accepted. Source: tenant-gateway 5.2, H10: a section may name nothing."""
+    if any(unit.selects(text(one, "name"), _port(one)) for one in rendered):
+        return (
+            "Because a listener answers every hostname and no other comes first, "
+            f"{gateway} serves it."
+        )
+    named = f"section {unit.section}" if unit.section else f"port {unit.port}"
+    prefix = api.PASSTHROUGH_PREFIX
+    return (
+        f"Because {named} names no listener of {gateway}, and a name of {prefix} alone is refused "
+        "for that, it is accepted, and nothing serves it through this parentRef."
+    )
+
+
+def _port(listener: Json) -> int:
+    port: Any = listener.get("port")
+    return port if type(port) is int else 0
 
 
 def _gateway(known: Known) -> Ref:

@@ -48,10 +48,13 @@ def _sources(asked: Asked, namespace: str, reader: Reader, judge: Judge) -> Iter
     async def at_listeners() -> Who:
         return secrets.of_listeners(reader, asked, namespace)
 
+    async def at_issuers() -> Who:
+        return secrets.of_issuers(reader, asked, namespace)
+
     if asked.of == HOSTNAME:
         yield lambda: hostnames.of_hostname(reader, asked)
     elif asked.of == ADDRESS:
         yield from (at_gateways, at_attachments, at_claims)
     else:
-        yield at_listeners
+        yield from (at_listeners, at_issuers)
         yield lambda: secrets.of_releases(reader, judge, asked, namespace)

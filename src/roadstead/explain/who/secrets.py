@@ -1,6 +1,11 @@
-"""Who uses a Secret: the listeners that end TLS with it, the release it is an anchor of."""
+"""Who uses a Secret: listeners that end TLS with it, issuers, the release it is an anchor of."""
 
-from roadstead.capabilities.gateways.snapshot.views import GATEWAYS, GATEWAYS_ASKED
+from collections.abc import Iterator
+from typing import Any
+
+from roadstead.capabilities.gateways import api
+from roadstead.capabilities.gateways.fields import DNS01
+from roadstead.capabilities.gateways.snapshot.views import GATEWAYS, GATEWAYS_ASKED, ISSUERS
 from roadstead.decision import Reader
 from roadstead.errors import InputError
 from roadstead.explain.anchors import ANCHOR_SUBJECT
@@ -27,6 +32,39 @@ def of_listeners(reader: Reader, asked: Asked, namespace: str) -> Who:
                 since = parse_time(made) if made else None
                 found.append(Holding(gateway.ref, since, gateway.ref, text(one, "name")))
     return Who(asked, tuple(found))
+
+
+def of_issuers(reader: Reader, asked: Asked, namespace: str) -> Who:
+    """The Issuers of ours that use a Secret: their account's key, or what DNS is written with.
+
+    namespace: empty for any.
+    Raises: Unread.
+    """
+    found = []
+    for issuer in reader.list(ISSUERS):
+        owned = any(one.controller and one.group == api.GROUP for one in issuer.owners)
+        if not owned or namespace not in {"", issuer.meta.namespace}:
+            continue
+        acme = part(issuer.body, "spec", "acme")
+        used = [f"account {text(part(acme, 'privateKeySecretRef'), 'name')}"]
+        for solver in items(acme, "solvers"):
+            for provider, block in part(solver, DNS01).items():
+                used += [f"{DNS01}, {provider} {name}" for name in _referred(block)]
+        made = issuer.meta.creation_timestamp
+        since = parse_time(made) if made else None
+        found += [
+            Holding(issuer.ref, since, tls=how)
+            for how, _, name in (one.rpartition(" ") for one in used)
+            if name == asked.name
+        ]
+    return Who(asked, tuple(found))
+
+
+def _referred(block: Any) -> Iterator[str]:
+    """The Secrets that a provider's block names."""
+    for key in part({"block": block}, "block"):
+        if key.endswith("SecretRef"):
+            yield text(part(block, key), "name")
 
 
 async def of_releases(reader: Reader, judge: Judge, asked: Asked, namespace: str) -> Who:
