@@ -8,7 +8,7 @@ import yaml
 
 from cli_command import run
 from roadstead.capabilities.gateways.chain.names import PASSTHROUGH
-from roadstead.cli.gateways import BY_DEFAULT, PARTS
+from roadstead.deploy.platform import BY_DEFAULT, PARTS
 
 EXAMPLE = ("--platform-values", "examples/cozystack-platform.yaml", "-f", "examples/tenants")
 KINDS = {
@@ -52,6 +52,21 @@ def test_what_can_be_applied_is_printed_without_asking() -> None:
 
     assert kinds == [body["kind"] for body in bodies]
     assert "Job" not in kinds
+
+
+@pytest.mark.usefixtures("folder", "offline")
+def test_a_platform_gets_files_to_install(tmp_path: Path) -> None:
+    """One for each part, named in the order of applying; the same documents as are printed."""
+    out = tmp_path / "chain"
+    ran = run("gateways", "render", *EXAMPLE, "--out", str(out))
+    files = sorted(out.iterdir())
+    written = [body for file in files for body in yaml.safe_load_all(file.read_text("utf-8"))]
+
+    assert (0, "") == (ran.code, ran.out), ran.err
+    assert ["00-issuers.yaml", "10-policies.yaml", "20-gateways.yaml"] == [f.name for f in files]
+    assert list(yaml.safe_load_all(run("gateways", "render", *EXAMPLE).out)) == written
+    assert f"Wrote 3 files to {out}" in ran.err
+    assert 2 == run("gateways", "resolve", *EXAMPLE, "--out", str(out)).code
 
 
 def test_the_example_shows_what_the_services_are() -> None:

@@ -5,6 +5,7 @@ Files alone; what is printed is the decision's own trail.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +13,7 @@ import typer
 from roadstead.capabilities.gateways.api import GATEWAY_CLASS
 from roadstead.capabilities.gateways.chain import Chain, Row, Tenant, resolve, tenant_of
 from roadstead.capabilities.gateways.chain.findings import MEANINGS
-from roadstead.capabilities.gateways.chain.names import (
-    ROOT_HOST,
-    TENANT,
-    VALUES_NAMESPACE,
-)
-from roadstead.capabilities.gateways.chain.policies import policies
-from roadstead.capabilities.gateways.chain.release import cleanup, release
-from roadstead.capabilities.gateways.chain.values import values_secret
+from roadstead.capabilities.gateways.chain.names import ROOT_HOST, TENANT, VALUES_NAMESPACE
 from roadstead.cli import inputs
 from roadstead.cli.options import (
     Color,
@@ -33,6 +27,7 @@ from roadstead.cli.options import (
 )
 from roadstead.cli.out import Cell, Screen, as_json, machine, tell
 from roadstead.decision import Finding
+from roadstead.deploy.platform import BY_DEFAULT, PARTS, manifests, packed
 from roadstead.errors import InputError
 from roadstead.explain.world import UnreadableWorldError
 from roadstead.kube.documents import Document, dump, parse
@@ -45,13 +40,11 @@ EXAMPLES = (
     "roadstead gateways resolve --platform-values cozystack-platform.yaml -f tenants/",
     "roadstead gateways render --platform-values cozystack-platform.yaml -f tenants/",
     "roadstead gateways render --platform-values cozystack-platform.yaml --part issuers",
+    "roadstead gateways render --platform-values cozystack-platform.yaml -f tenants/ --out chain/",
 )
 app = application()
 
 VERBS = ("resolve", "render")
-PARTS = ("issuers", "policies", "gateways", "releases", "cleanup", "values")
-BY_DEFAULT = PARTS[:3]
-"""The rest is what the platform's own charts install; its clean-up is a hook of a release."""
 FORMATS = {"resolve": ("table", "json", "yaml"), "render": ("yaml", "json")}
 
 Values = Annotated[
@@ -68,6 +61,13 @@ Part = Annotated[
         "--part",
         metavar="PART",
         help=f"Of `render` this part alone: {', '.join(PARTS)}. Repeatable.",
+    ),
+]
+
+Out = Annotated[
+    str,
+    typer.Option(
+        "--out", metavar="DIR", help="Write what `render` prints there, one file for each part."
     ),
 ]
 
@@ -110,6 +110,7 @@ def gateways(
     platform_values: Values = "",
     files: Files = None,
     part: Part = None,
+    out: Out = "",
     output: Output = "",
     quiet: Quiet = False,
     color: Color = "auto",
@@ -129,6 +130,8 @@ def gateways(
     if not platform_values:
         raise InputError("the platform's values are not given", hint="name them: --platform-values")
     parts = _parts(what, part or ())
+    if out and what != "render":
+        raise InputError("--out is of `gateways render`")
     read = _read(platform_values, files or ())
     chain = resolve(
         _values_of(read.values),
@@ -138,7 +141,10 @@ def gateways(
     )
     refused, noticed = list(_refused(chain, read)), [_told(one, read) for one in chain.remarks]
     if what == "render":
-        _render(page, form, chain, parts)
+        if out:
+            _save(page, Path(out), chain, parts)
+        else:
+            _render(page, form, chain, parts)
         for one in (*refused, *noticed):
             _talk(page, one)
     elif form == "table":
@@ -312,21 +318,17 @@ def _render(page: Screen, form: str, chain: Chain, parts: Sequence[str]) -> None
         page.write(dump(bodies))
 
 
-def manifests(chain: Chain, parts: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The manifests of some parts, in the order in which they can be applied."""
-    cluster = chain.platform.cluster
-    owners = [row for row in chain.rows if row.rendered is not None]
-    if "issuers" in parts:
-        yield from chain.issuers
-    if "policies" in parts:
-        yield from policies(cluster.get(ROOT_HOST, ""))
-    if "gateways" in parts:
-        yield from (r.rendered.gateway for r in owners if r.rendered and r.rendered.gateway)
-    if "releases" in parts:
-        for row in owners:
-            yield release(row.place.namespace, row.place.tenant.chosen)
-    if "cleanup" in parts:
-        for row in owners:
-            yield from cleanup(row.place.namespace)
-    if "values" in parts:
-        yield values_secret(cluster)
+def _save(page: Screen, folder: Path, chain: Chain, parts: Sequence[str]) -> None:
+    """Write the manifests; where the platform is refused, none.
+
+    Raises: InputError.
+    """
+    files = {} if chain.platform.refusals else packed(chain, parts)
+    for name, bodies in files.items():
+        file = folder / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            file.write_text(dump(bodies), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror}", place=str(file)) from None
+    page.talk(f"Wrote {len(files)} {'file' if len(files) == 1 else 'files'} to {folder}")

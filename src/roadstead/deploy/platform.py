@@ -1,14 +1,21 @@
-"""What the platform tells the attachments' process, from the bundle that it installs.
+"""What a platform installs beside our own: values for the attachments' process, and the chain.
 
-Two facts are derived and nothing is looked up in the cluster: a package stays there when the
-bundle stops emitting it, so what runs says nothing of what is declared. Which CNI is in place is
-not asked either. Source: endpoint-attachments 8.3.
+For the attachments two facts are derived from the bundle, and nothing is looked up in the cluster:
+a package stays there when the bundle stops emitting it, so what runs says nothing of what is
+declared. Which CNI is in place is not asked either. Of tenant gateways the manifests are packed
+that the chain renders. Source: endpoint-attachments 8.3, tenant-gateway 2.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from roadstead.capabilities.gateways.chain import Chain
+from roadstead.capabilities.gateways.chain.names import ROOT_HOST
+from roadstead.capabilities.gateways.chain.policies import policies
+from roadstead.capabilities.gateways.chain.release import cleanup, release
+from roadstead.capabilities.gateways.chain.values import values_secret
 
 Json = dict[str, Any]
 
@@ -26,6 +33,10 @@ FLAGS = {
     NODE_PORTS: "--endpoint-attachment-allocate-node-ports",
 }
 """The argument of the process that each value under `endpointAttachments` becomes."""
+
+PARTS = ("issuers", "policies", "gateways", "releases", "cleanup", "values")
+BY_DEFAULT = PARTS[:3]
+"""The rest is what the platform's own charts install; its clean-up is a hook of a release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +110,32 @@ def chart_arguments(values: Mapping[str, Any]) -> tuple[str, ...]:
     """
     section = (values.get(CHART) or {}).get(SECTION) or {}
     return tuple(flag for key, flag in FLAGS.items() if section.get(key) is True)
+
+
+def manifests(chain: Chain, parts: Sequence[str]) -> Iterator[Json]:
+    """The manifests of some parts, in the order in which they can be applied."""
+    cluster = chain.platform.cluster
+    owners = [row for row in chain.rows if row.rendered is not None]
+    if "issuers" in parts:
+        yield from chain.issuers
+    if "policies" in parts:
+        yield from policies(cluster.get(ROOT_HOST, ""))
+    if "gateways" in parts:
+        yield from (r.rendered.gateway for r in owners if r.rendered and r.rendered.gateway)
+    if "releases" in parts:
+        for row in owners:
+            yield release(row.place.namespace, row.place.tenant.chosen)
+    if "cleanup" in parts:
+        for row in owners:
+            yield from cleanup(row.place.namespace)
+    if "values" in parts:
+        yield values_secret(cluster)
+
+
+def packed(chain: Chain, parts: Sequence[str] = BY_DEFAULT) -> dict[str, list[Json]]:
+    """The manifests as files of a folder that a platform applies, in the order of their names.
+
+    A part without anything in it has no file.
+    """
+    found = {name: list(manifests(chain, (name,))) for name in PARTS if name in parts}
+    return {f"{PARTS.index(name)}0-{name}.yaml": bodies for name, bodies in found.items() if bodies}
