@@ -212,6 +212,54 @@ def test_a_section_that_names_nothing_is_accepted_and_serves_nothing(tmp_path: P
     assert "serves it." not in trail.because
 
 
+PASSES = "no, it passes TLS through"
+
+
+@pytest.mark.parametrize(
+    ("hostnames", "ref", "matches"),
+    [
+        pytest.param([WEB], ROUTE, ["-", "yes", "no", "no", PASSES], id="below-the-apex"),
+        pytest.param([APEX], ROUTE, ["-", "no", "yes", "no", PASSES], id="the-apex"),
+        pytest.param(
+            [f"web.kid.{APEX}"],
+            ROUTE,
+            ["-", "yes, but CHILD is more specific", "no", "yes", PASSES],
+            id="of-a-child",
+        ),
+        pytest.param(
+            [f"api.{APEX}"],
+            ROUTE,
+            ["-", "yes, but tls-api is more specific", "no", "no", PASSES],
+            id="passed-through",
+        ),
+        pytest.param([], ROUTE, ["-", *["yes, as any name"] * 3, PASSES], id="any-name"),
+        pytest.param(
+            [f"api.{APEX}"], TLS, ["-", *["no, it does not pass TLS through"] * 3, "yes"], id="tls"
+        ),
+    ],
+)
+def test_a_wildcard_certificate_shows_who_answers(
+    hostnames: list[str], ref: Ref, matches: list[str], tmp_path: Path
+) -> None:
+    """Nothing is said of the route, and the table tells all the same which listener it is."""
+    world = (
+        *HERE,
+        namespace("tenant-foo-kid", host=f"kid.{APEX}"),
+        gateway(
+            certMode="existingSecret",
+            wildcardSecretRef={"name": "w"},
+            tlsPassthroughServices=["api"],
+        ),
+        route(*hostnames, ref=ref),
+    )
+    trail = told(settle(Story("", "", KEY, world), tmp_path), ref)
+    assert trail is not None
+    child = next(one.name for one in trail.listeners if "-child-" in one.name)
+    assert [one.replace("CHILD", child) for one in matches] == [
+        one.matches for one in trail.listeners
+    ]
+
+
 def test_the_holder_is_named_to_who_may_read_it(tmp_path: Path) -> None:
     """The route's own status names no other tenant; one who may list all routes is told."""
     played = settle(Story("", "", ROUTE, (*SHOPS, route(SHOP))), tmp_path)

@@ -139,7 +139,12 @@ def _listener(known: Known, unit: Unit, names: Names, one: Json) -> Listener:
     allowed, admits = admitted(one, unit.namespace, known)
     port: Any = one.get("port")
     row = Listener(text(one, "name"), port, text(one, "hostname"), allowed, admits, "-")
-    return replace(row, matches=_matches(unit, names, one)) if allowed else row
+    if not allowed:
+        return row
+    judged = known.follows_hostnames
+    return replace(
+        row, matches=_matches(unit, names, one) if judged else by_class(unit, one, known.listeners)
+    )
 
 
 def admitted(listener: Json, namespace: str, known: Known) -> tuple[bool, str]:
@@ -174,6 +179,50 @@ def _matches(unit: Unit, names: Names, one: Json) -> str:
     if lost:
         return "yes, held by another route"
     return "yes" if any(cause is None for _, cause in answered) else "yes, but refused"
+
+
+def by_class(unit: Unit, one: Json, rendered: tuple[Json, ...]) -> str:
+    """Whether a listener answers a route that no hostname of is judged: as a class decides it.
+
+    Of the listeners of a port the most specific hostname answers. Source: tenant-gateway 15.
+    """
+    if uncarried := _uncarried(unit, one):
+        return uncarried
+    if not unit.hostnames:
+        return "yes, as any name"
+    hostname = text(one, "hostname")
+    answered = [host for host in unit.hostnames if not hostname or overlap(hostname, host)]
+    if not answered:
+        return "no"
+    if not unit.selects(text(one, "name"), _port(one)):
+        return "yes, but not selected"
+    beside = [other for other in rendered if _port(other) == _port(one)]
+    nearest = {_nearest(host, beside) for host in answered}
+    if text(one, "name") in nearest:
+        return "yes"
+    return f"yes, but {min(nearest)} is more specific"
+
+
+def _uncarried(unit: Unit, one: Json) -> str:
+    """Why a listener can carry no route of a kind; empty where it can."""
+    kinds = [text(kind, "kind") for kind in items(part(one, "allowedRoutes"), "kinds")]
+    if kinds and unit.route.ref.kind.kind not in kinds:
+        return f"no, {' and '.join(kinds)} only"
+    passes = text(one, "protocol") == "TLS"
+    if passes is unit.is_tls:
+        return ""
+    return "no, it passes TLS through" if passes else "no, it does not pass TLS through"
+
+
+def _nearest(host: str, beside: list[Json]) -> str:
+    """The listener of a port that answers a name."""
+    found = [
+        one for one in beside if not text(one, "hostname") or overlap(text(one, "hostname"), host)
+    ]
+    return text(
+        max(found, key=lambda one: (text(one, "hostname") == host, len(text(one, "hostname")))),
+        "name",
+    )
 
 
 def _unjudged(reader: Reader, known: Known, route: Route, decision: Decision) -> Told:
