@@ -38,6 +38,8 @@ def _run(world: World, words: Sequence[str], files: Mapping[str, str], piped: st
         return ""
     if verb == "create" and rest[:2] == ["secret", "generic"]:
         return _create(world, rest[2:], files)
+    if verb == "create" and rest[:2] == ["secret", "tls"]:
+        return _create(world, rest[2:], files, "kubernetes.io/tls")
     target, rest = _target(world, rest)
     if verb == "delete" and not rest:
         world.delete(target, By.OTHER)
@@ -77,7 +79,7 @@ def _pairs(words: Sequence[str]) -> dict[str, str | None]:
     return found
 
 
-def _create(world: World, words: list[str], files: Mapping[str, str]) -> str:
+def _create(world: World, words: list[str], files: Mapping[str, str], type_: str = "Opaque") -> str:
     name, flag, namespace, *rest = words
     data: dict[str, str] = {}
     dry = False
@@ -85,6 +87,9 @@ def _create(world: World, words: list[str], files: Mapping[str, str]) -> str:
         if word.startswith("--from-file="):
             key, _, file = word.removeprefix("--from-file=").partition("=")
             data[key] = files[file]
+        elif word.startswith(("--cert=", "--key=")):
+            flag_name, _, file = word.partition("=")
+            data["tls.crt" if flag_name == "--cert" else "tls.key"] = files[file]
         elif word == "--dry-run=client":
             dry = True
         elif word not in {"-o", "yaml"}:
@@ -95,6 +100,7 @@ def _create(world: World, words: list[str], files: Mapping[str, str]) -> str:
         "apiVersion": "v1",
         "kind": "Secret",
         "metadata": {"name": name, "namespace": namespace},
+        "type": type_,
         "stringData": data,
     }
     if dry:

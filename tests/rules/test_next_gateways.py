@@ -3,6 +3,7 @@
 The worlds here are one step away from one in which everything is served.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,34 @@ def test_every_reason_has_a_story() -> None:
     stories = {story.reason for story in STORIES} - {"Unjudged"}
     assert stories == {one.name for one in REASONS} - fine - waits - of_listeners
     assert waits == set(WAKES) - {""}
+
+
+WHOLE = ("gateway-class", "certificates")
+
+
+@pytest.mark.parametrize("story", [one for one in STORIES if one.key == KEY], ids=identity)
+def test_once_it_is_cleared_the_gateway_is_served(story: Story, tmp_path: Path) -> None:
+    """With neighbours that act, a person who has typed the line sees nothing more to do."""
+    controller = {"controllerName": "io.cilium/gateway-controller"}
+    cilium = body(api.GATEWAY_CLASS, "cilium", spec=controller)
+    world = [one for one in story.world if one["kind"] != api.GATEWAY_CLASS.kind]
+    files = dict(story.files)
+    if SUPPLIED_CLASS in files:
+        files |= supplied(SUPPLIED_CLASS, body(api.GATEWAY_CLASS, "edge-tunel", spec=controller))
+    whole = replace(story, world=(*world, cilium), stand_ins=WHOLE, files=files)
+    played = settle(whole, tmp_path)
+    trail = told(played, KEY)
+    assert trail is not None
+    assert story.reason in words(trail)
+    for command in trail.next[story.number].commands:
+        kubectl_lines.run(played.world, command, files)
+    played.settler.settle()
+
+    after = told(played, KEY)
+    assert after is not None
+    # Nobody has made the Secret of a gateway that has moved to one that is there.
+    waits = {api.NOT_READY} if "wildcardSecretRef" in files.get(SUPPLIED, "") else set()
+    assert words(after) <= {api.RECONCILED, *waits}, after
 
 
 def report(played: Played, **stated: str) -> None:
