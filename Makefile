@@ -71,8 +71,8 @@ format: .venv/.synced ## format and mend what can be mended
 bench: .venv/.synced controlplane ## the figures of docs/reference/bench.md; ONLY=anchors for one part
 	$(RUN)python -m bench $(if $(ONLY),--only $(ONLY))
 
-mutants: .venv/.synced ## each rule inverted, each guard dropped: a case must notice
-	$(RUN)python tests/mutants.py
+mutants: .venv/.synced ## each rule inverted, each guard dropped: a test must notice; ONLY=gateways
+	$(RUN)python tests/mutants.py $(if $(ONLY),--only $(ONLY))
 
 cases: .venv/.synced ## run a folder of cases: make cases DIR=path
 	$(RUN)python -m roadstead.sim.cases $(DIR)

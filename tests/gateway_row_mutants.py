@@ -59,9 +59,9 @@ def every_claim(self: Any) -> frozenset[str]:
     return frozenset(host for host in self.wanted if host in listed)
 
 
-def alone_wins(unit: Any, race: list[Any]) -> bool:
+def alone_wins(unit: Any, race: verdicts.Race) -> bool:
     """Routes of one namespace race each other."""
-    return bool(race) and min(race, key=lambda one: one.order) is not unit
+    return bool(race) and race[0] is not unit
 
 
 def by_name_alone(self: Any) -> tuple[bool, str, str]:
@@ -83,14 +83,14 @@ def refused_races(self: Any, host: str) -> list[Any]:
     return [unit for unit in self.http if host in unit.hostnames]
 
 
-def http_alone(self: Any, host: str) -> list[Any]:
+def http_alone(self: Any, host: str) -> verdicts.Race:
     """TLSRoutes hold no HTTP name."""
-    return list(self._racing_http(host))
+    return verdicts.in_order(self._racing_http(host))
 
 
-def all_tls(self: Any, host: str) -> list[Any]:
+def all_tls(self: Any, host: str) -> verdicts.Race:
     """Every TLSRoute of a name holds it, eligible or not."""
-    return [unit for unit in self.tls if host in self.names(unit)]
+    return verdicts.in_order(unit for unit in self.tls if host in self.names(unit))
 
 
 def unselective(self: Any, unit: Any, one: Any) -> bool:

@@ -5,6 +5,7 @@ drops each guard. For every such mutant at least one case must fail; a guard tha
 reach, since what stands before it is right, names the test that must fail instead.
 """
 
+import argparse
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
@@ -223,9 +224,23 @@ MUTANTS = (
 )
 
 
+AREAS = tuple(sorted({mutant.area for mutant in MUTANTS}))
+
+
 def main() -> int:
-    """Judge every mutant; 0 when none lives."""
-    for area in ("anchors", "attachments", "gateways", "wildcards"):
+    """Judge every mutant, or those of one capability; 0 when none lives."""
+    parser = argparse.ArgumentParser(prog="mutants")
+    parser.add_argument("--only", choices=AREAS, help="the mutants of one capability")
+    parser.add_argument("--named", default="", help="those with these words in their names")
+    given = parser.parse_args()
+    chosen = [
+        number
+        for number, mutant in enumerate(MUTANTS)
+        if given.only in {None, mutant.area} and given.named in mutant.name
+    ]
+    if not chosen:
+        parser.error(f"no mutant is called {given.named!r}")
+    for area in sorted({MUTANTS[number].area for number in chosen}):
         KNOWN[area] = cases(area)
         unbroken = case_that_notices(KNOWN[area])
         if unbroken:
@@ -233,11 +248,11 @@ def main() -> int:
             return 2
     lives = 0
     with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
-        for name, noticed in pool.imap(judge, range(len(MUTANTS))):
+        for name, noticed in pool.imap(judge, chosen):
             lives += not noticed
             sys.stdout.write(f"{'LIVES  ' if not noticed else 'noticed'}  {name}  {noticed}\n")
             sys.stdout.flush()
-    sys.stdout.write(f"{len(MUTANTS) - lives} passed, {lives} failed\n")
+    sys.stdout.write(f"{len(chosen) - lives} passed, {lives} failed\n")
     return 1 if lives else 0
 
 

@@ -128,9 +128,12 @@ def _planned(seen: Snapshot) -> _Plan:
         plan.judged = [(unit, claims.causes(unit)) for unit in units if claims.names(unit)]
     else:
         plan.judged = of_whole_apex(seen, units)
+    by_route: dict[int, list[Judged]] = {}
+    for judged in plan.judged:
+        by_route.setdefault(id(judged[0].route), []).append(judged)
     for route in seen.routes:
         if not is_redirect(seen, route):
-            mine = [one for one in plan.judged if one[0].route is route]
+            mine = by_route.get(id(route), [])
             entry = written(seen, route, mine)
             plan.want += [entry] if entry is not None else []
             plan.full += [route.ref] if is_full(seen, route, mine) else []

@@ -4,7 +4,7 @@ Source: tenant-gateway 4.2, 4.4, 4.5, 5.2 and 5.3; the names of the rows stand b
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -33,10 +33,21 @@ class Cause:
     text: str
 
 
+Race = tuple[Unit, ...]
+"""Who claims one hostname; the first is the winner. Source: 4.5."""
+
+
+def in_order(units: Iterable[Unit]) -> Race:
+    """Units in the order of claimants."""
+    return tuple(sorted(units, key=lambda one: one.order))
+
+
 class Claims:
     """Every claim of one gateway in mode http01, judged together.
 
     units: those of routes in the attach set. rendered: the passthrough listeners of the spec.
+    Cost: about linear in the units; what is asked of a hostname is found out once, so that a
+    tenant with thousands of routes on one name holds nobody else up.
     """
 
     def __init__(
@@ -48,6 +59,8 @@ class Claims:
         self.http = tuple(one for one in units if not one.is_tls)
         self.tls = tuple(one for one in units if one.is_tls)
         self._judged: dict[int, tuple[tuple[str, Cause | None], ...]] = {}
+        self._overlaps: dict[str, tuple[Passthrough, ...]] = {}
+        self._races: dict[tuple[bool, str], Race] = {}
 
     # what is served
 
@@ -81,7 +94,10 @@ class Claims:
         return tuple(sorted(self.wanted - self.withdrawn))
 
     def _overlapping(self, host: str) -> tuple[Passthrough, ...]:
-        return tuple(one for one in self._rendered if overlap(one.hostname, host))
+        if host not in self._overlaps:
+            found = tuple(one for one in self._rendered if overlap(one.hostname, host))
+            self._overlaps[host] = found
+        return self._overlaps[host]
 
     def _admits(self, unit: Unit, one: Passthrough) -> bool:
         """Whether a passthrough listener admits a unit that selects it."""
@@ -166,20 +182,27 @@ class Claims:
             return Cause(CONFLICT, f"{host} is held by a route that comes first")
         return None
 
-    def _racing_http(self, host: str) -> list[Unit]:
-        return [
-            unit
-            for unit in self.http
-            if host in unit.hostnames
-            and not self._is_plain(unit)
-            and self._before_race(unit, host) is None
-        ]
+    @cached_property
+    def _claimants(self) -> dict[tuple[bool, str], list[Unit]]:
+        """Who claims a hostname, by whether it is a TLSRoute."""
+        found: dict[tuple[bool, str], list[Unit]] = {}
+        for unit in (*self.http, *self.tls):
+            for host in self.names(unit):
+                found.setdefault((unit.is_tls, host), []).append(unit)
+        return found
 
-    def _race_of_http(self, host: str) -> list[Unit]:
-        if self._overlapping(host):
-            return [*self._racing_http(host), *self._eligible_tls(host)]
-        attached = [unit for unit in self.tls if host in self.names(unit)]
-        return [*self._racing_http(host), *attached]
+    def _racing_http(self, host: str) -> Iterator[Unit]:
+        for unit in self._claimants.get((False, host), ()):
+            if not self._is_plain(unit) and self._before_race(unit, host) is None:
+                yield unit
+
+    def _race_of_http(self, host: str) -> Race:
+        if (False, host) not in self._races:
+            others: Iterable[Unit] = self._claimants.get((True, host), ())
+            if self._overlapping(host):
+                others = self._eligible_tls(host)
+            self._races[False, host] = in_order((*self._racing_http(host), *others))
+        return self._races[False, host]
 
     # TLSRoutes
 
@@ -240,25 +263,22 @@ class Claims:
             NO_HOSTNAME, f"the listener `{one.section}` answers {one.hostname}, not {host}"
         )
 
-    def _eligible_tls(self, host: str) -> list[Unit]:
-        return [
-            unit for unit in self.tls if host in self.names(unit) and self._eligible(unit, host)
-        ]
+    def _eligible_tls(self, host: str) -> Race:
+        if (True, host) not in self._races:
+            claimants = self._claimants.get((True, host), ())
+            eligible = (unit for unit in claimants if self._eligible(unit, host))
+            self._races[True, host] = in_order(eligible)
+        return self._races[True, host]
 
     def _ranks_after(self, unit: Unit, host: str) -> bool:
         """Whether an eligible unit of another namespace comes before. Source: T5."""
-        return any(
-            other.namespace != unit.namespace and other.order < unit.order
-            for other in self._eligible_tls(host)
-        )
+        race = self._eligible_tls(host)
+        return self._loses(unit, race) and race[0].order < unit.order
 
     @staticmethod
-    def _loses(unit: Unit, race: list[Unit]) -> bool:
+    def _loses(unit: Unit, race: Race) -> bool:
         """Whether another namespace's unit wins. Source: 4.5."""
-        if not race:
-            return False
-        winner = min(race, key=lambda one: one.order)
-        return winner.namespace != unit.namespace
+        return bool(race) and race[0].namespace != unit.namespace
 
     # the answer
 
@@ -278,8 +298,8 @@ class Claims:
         """Who comes before a unit that has lost a hostname; None where nobody does."""
         whole = not unit.is_tls or not self._overlapping(host)
         race = self._race_of_http(host) if whole else self._eligible_tls(host)
-        ahead = [one for one in race if one.namespace != unit.namespace and one.order < unit.order]
-        return min(ahead, key=lambda one: one.order, default=None)
+        ahead = (one for one in race if one.namespace != unit.namespace and one.order < unit.order)
+        return next(ahead, None)
 
 
 def folded(causes: tuple[Cause, ...]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from roadstead.capabilities.gateways import api
@@ -88,13 +89,13 @@ class Route:
         return self.seen.kind.kind == "TLSRoute"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Snapshot:
     """One TenantGateway, as observed.
 
     key: its name. asked_for: it, whole; None when it is gone and something of it may be left.
-    siblings: the other TenantGateways of its namespace. holders: namespaces whose TenantGateways
-        list a namespace, by that namespace.
+    siblings: the other TenantGateways of its namespace. holders: of each listed namespace, who
+        its annotation names, where a TenantGateway of that one lists it or stands in it.
     namespaces: every Namespace it names, holds or is named by, by name.
     routes: every route that names it, or carries an entry of ours that does.
     gateway, issuer, redirect: what stands at the names it renders, whoever made it.
@@ -161,7 +162,7 @@ class Snapshot:
         label = seen.labels.get(api.ATTACH_LABEL, "")
         return label if label not in {"", self.namespace} else ""
 
-    @property
+    @cached_property
     def attach_set(self) -> frozenset[str]:
         """The namespaces whose routes count. Source: short names, 4.1 and 4.8."""
         listed = {name for name in self.asked.attached if not self.holder_of(name)}

@@ -63,15 +63,22 @@ def _with_namespaces(seen: Snapshot, reader: Reader) -> Snapshot:
         if one is not None:
             found[name] = one
     holders = {
-        name: frozenset(
-            one.meta.namespace
-            for one in reader.list(GATEWAYS_ASKED, "attached", name)
-            if not one.deleting
-        )
-        | _owner_of(reader, name)
+        name: _listed_by(reader, by, name) | (_owner_of(reader, name) & {by})
         for name in seen.asked.attached
+        if name in found and (by := found[name].annotations.get(api.ATTACHED_BY, ""))
     }
     return replace(seen, namespaces=dict(sorted(found.items())), holders=holders)
+
+
+def _listed_by(reader: Reader, holder: str, name: str) -> frozenset[str]:
+    """The holder, where a TenantGateway of it lists a namespace.
+
+    Asked of the holder alone: where every tenant lists the platform's namespaces, asking who
+    lists one would cost each tenant as much as there are tenants.
+    """
+    asked = reader.list(GATEWAYS_ASKED, "namespace", holder)
+    lists = any(name in Asked.of(one).attached for one in asked if not one.deleting)
+    return frozenset({holder}) if lists else frozenset()
 
 
 def _owner_of(reader: Reader, name: str) -> frozenset[str]:
