@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from bench import anchors, attachments, rows, watches
+from bench import anchors, attachments, gateways, rows, watches
 from roadstead.deploy.crds import crds as own_crds
 from roadstead.testbed import crds
 from roadstead.testbed.server import ControlPlane
@@ -15,8 +15,12 @@ HERE = Path(__file__).parent
 PARTS = {
     "anchors": (anchors.convergence, anchors.latency, anchors.foreign),
     "attachments": (attachments.measure,),
+    "gateways": (gateways.measure,),
     "watches": (watches.measure,),
 }
+
+NEIGHBOURS = {"gateways": ("gateway-api", "cert-manager")}
+"""Whose kinds a part needs, where they are not those of applications and addresses."""
 
 
 async def measured(names: list[str]) -> list[rows.Row]:
@@ -26,7 +30,8 @@ async def measured(names: list[str]) -> list[rows.Row]:
         for measure in PARTS[name]:
             started = time.perf_counter()
             with ControlPlane.start() as plane:
-                crds.install(plane, [*own_crds().values(), *crds.neighbours()])
+                theirs = crds.neighbours(NEIGHBOURS.get(name, (crds.FLUX, crds.ADDRESSES)))
+                crds.install(plane, [*own_crds().values(), *theirs])
                 plane.baseline()
                 found += await measure(plane)
             spent = time.perf_counter() - started

@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import quantiles
@@ -19,6 +19,7 @@ from statistics import quantiles
 from bench import tenants, worlds
 from bench.rows import Row, at_most, told
 from bench.server import Bare, Running, bare, calm, cpu_seconds, running, until
+from bench.watcher import LONGEST, watching
 from roadstead.capabilities.attachments import api
 from roadstead.deploy.rbac import ATTACHMENTS, HOME, rbac
 from roadstead.kube.refs import SERVICE
@@ -36,8 +37,6 @@ LEAST_FLOOR = 100.0
 """Writes a second; below it the machine is too busy for a ratio to say anything."""
 LOOK = 0.5
 """Seconds between two looks at the program's metrics: each costs it some milliseconds."""
-LONGEST = 1_200.0
-"""Seconds after which the attaching is given up."""
 
 program = partial(running, only="attachments")
 
@@ -74,58 +73,14 @@ async def fill(client: Bare, count: int, *, endpoints: bool = True) -> None:
     await client.post_all(tenants.attachments(count))
 
 
-class Watcher:
-    """What a client sees of the rendered Services: the port of each, and since when."""
-
-    def __init__(self) -> None:
-        """Have seen nothing."""
-        self.seen: dict[str, tuple[int, float]] = {}
-        self._changed = asyncio.Event()
-
-    async def follow(self, client: Bare, opened: asyncio.Event) -> None:
-        """Watch until cancelled."""
-        base = f"{client.server}{SERVICE.path()}?{tenants.RENDERED}"
-        async with client.session.get(base) as answer:
-            listed = await answer.json()
-        for body in listed["items"]:
-            self._take(body)
-        version = listed["metadata"]["resourceVersion"]
-        async with client.session.get(
-            f"{base}&watch=1&resourceVersion={version}", timeout=None
-        ) as answer:
-            opened.set()
-            async for line in answer.content:
-                self._take(json.loads(line)["object"])
-
-    def _take(self, body: tenants.Json) -> None:
-        owner = body["metadata"]["ownerReferences"][0]["name"]
-        port = body["spec"]["ports"][0]["port"]
-        if self.seen.get(owner, (0, 0.0))[0] != port:
-            self.seen[owner] = (port, time.perf_counter())
-            self._changed.set()
-
-    async def until(self, names: Iterable[str], port: int) -> float:
-        """Wait until all of these show a port; gives when the last one did."""
-        wanted = left = set(names)
-        async with asyncio.timeout(LONGEST):
-            while left := {name for name in left if self.seen.get(name, (0, 0.0))[0] != port}:
-                self._changed.clear()
-                await self._changed.wait()
-        return max(self.seen[name][1] for name in wanted)
+def port_of(body: tenants.Json) -> tuple[str, int]:
+    """Of a rendered Service: whose it is, and the port it shows."""
+    owner = body["metadata"]["ownerReferences"][0]["name"]
+    return owner, body["spec"]["ports"][0]["port"]
 
 
-@asynccontextmanager
-async def watching(plane: ControlPlane) -> AsyncIterator[Watcher]:
-    """A watcher with connections of its own."""
-    watcher, opened = Watcher(), asyncio.Event()
-    async with bare(plane) as client:
-        task = asyncio.create_task(watcher.follow(client, opened))
-        try:
-            await opened.wait()
-            yield watcher
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+seeing = partial(watching, path=f"{SERVICE.path()}?{tenants.RENDERED}", told=port_of)
+"""A watcher of the rendered Services."""
 
 
 async def attached(running_one: Running, client: Bare, count: int) -> None:
@@ -250,7 +205,7 @@ async def _moved(
     seconds = []
     with program(kubeconfig) as running_one:
         await attached(running_one, client, COUNT)
-        async with watching(plane) as watcher:
+        async with seeing(plane) as watcher:
             for port in range(6001, 6001 + ROUNDS):
                 await calm(plane)
                 started = time.perf_counter()
@@ -305,7 +260,7 @@ async def _single(plane: ControlPlane, client: Bare, kubeconfig: Path, count: in
     with program(kubeconfig) as running_one:
         await attached(running_one, client, count)
         await calm(plane)
-        async with watching(plane) as watcher:
+        async with seeing(plane) as watcher:
             before = await running_one.metric(PASSES)
             for turn in range(CHANGES):
                 number, port = turn * count // CHANGES, 7001 + turn

@@ -19,6 +19,7 @@ PASSES = "tests/rules/test_passes.py"
 observe = sys.modules["roadstead.capabilities.wildcards.snapshot.observe"]
 report = sys.modules["roadstead.capabilities.wildcards.decide.report"]
 real_goes, real_want = decide._goes, decide._want
+RealChannel = channel.Channel
 
 
 def guard(
@@ -60,10 +61,10 @@ def unknown_makes(seen: Any, place: Any) -> Any:
     return real_want(seen, facts.Place(place.namespace, tls, place.ending, place.holder))
 
 
-def absence_disables(word: Word, **rest: Any) -> channel.Channel:
+def absence_disables(word: Word, *named: str, **rest: Any) -> channel.Channel:
     """What is absent is taken for the empty text."""
     word = Word.DISABLED if word is Word.UNKNOWN else word
-    return channel.Channel(word, **rest)
+    return RealChannel(word, *named, **rest)
 
 
 def dependent(**parts: Any) -> Decision:
