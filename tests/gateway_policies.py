@@ -25,7 +25,8 @@ INGRESS = Kind("Ingress", "networking.k8s.io", "v1", "ingresses")
 
 ROOT_HOST = "example.com"
 LABELLED, UNLABELLED, ELSEWHERE = "tenant-foo", "tenant-bare", "cozy-harbor"
-LABELS = {LABELLED: {HOST_LABEL: "foo.example.com"}, UNLABELLED: {}, ELSEWHERE: {}}
+DOMAIN = {HOST_LABEL: "foo.example.com"}
+LABELS = {LABELLED: DOMAIN, UNLABELLED: {}, ELSEWHERE: DOMAIN}
 """The namespaces that there are, and their labels."""
 TENANT_USERS = ("tenant-foo-admins",)
 FLUX = ("system:serviceaccounts", "system:serviceaccounts:cozy-fluxcd")
@@ -185,6 +186,7 @@ ROWS = (
     route("TG-191-no-tenant", ["x.org"], namespace=ELSEWHERE),
     tls_route("TG-191-tls", "api.foo.example.com"),
     tls_route("TG-191-tls-foreign", "api.example.com", NOT_WITHIN),
+    tls_route("TG-191-tls-no-tenant", "x.org", namespace=ELSEWHERE),
     ingress("2.11-ingress-own", f"a.{OWN}", tls=f"a.{OWN}"),
     ingress("2.11-ingress-other-tenant", "bar.example.com", f"host bar.example.com {NOT_WITHIN}"),
     ingress("2.11-ingress-platform", "example.com", NOT_WITHIN),

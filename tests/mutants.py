@@ -20,6 +20,8 @@ from unittest import mock
 import pytest
 
 import attachment_mutants
+import gateway_chain_mutants
+import gateway_decide_mutants
 import gateway_mutants
 import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
@@ -220,6 +222,8 @@ MUTANTS = (
     *GUARDS,
     *attachment_mutants.MUTANTS,
     *gateway_mutants.MUTANTS,
+    *gateway_decide_mutants.MUTANTS,
+    *gateway_chain_mutants.MUTANTS,
     *wildcard_mutants.MUTANTS,
 )
 

@@ -157,11 +157,14 @@ def test_deterministic_and_order_free(seen: Snapshot, order: Any) -> None:
     assert {want.ref: want.body for want in one.want} == {w.ref: w.body for w in other.want}
 
 
+LONGEST = ".".join(["a" * 60, "b" * 60, "c" * 60, "d" * (252 - 3 * 61 - len(APEX))])
+"""Before the apex it makes a name of 253 characters."""
 HOSTS = st.builds(
     "{}.{}".format,
     st.from_regex(re.compile(r"[a-z0-9][-a-z0-9_]{0,70}", re.ASCII), fullmatch=True)
-    | st.sampled_from(["api", "pg", "*", "*.db", "pg.db", "a" * 240, "A"]),
-    st.sampled_from([APEX, APEX, "x.org", "io"]),
+    | st.sampled_from(["api", "pg", "*", "*.db", "pg.db", "a" * 240, "A"])
+    | st.sampled_from(["a.*", "*a", "*.*", "bücher", "xn--bcher-kva", "", "a.", "-", LONGEST]),
+    st.sampled_from([APEX, APEX, "x.org", "io", APEX + ".", APEX.upper()]),
 )
 LISTENERS = st.lists(
     st.builds(
@@ -174,7 +177,8 @@ LISTENERS = st.lists(
 )
 SPECS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
-        "apex": st.sampled_from([APEX, APEX, "io", "Foo.Example.com", "a..b", "a" * 253, "*.x"]),
+        "apex": st.sampled_from([APEX, APEX, "io", "Foo.Example.com", "a..b", "a" * 253, "*.x"])
+        | st.sampled_from([f"{APEX}.", "bücher.example", "xn--bcher-kva.example", "a_b.org"]),
         "certMode": st.sampled_from(["http01", "http01", "dns01", "existingSecret", "edge"]),
         "wildcardSecretRef": st.sampled_from([{"name": "w"}, {"name": ""}]),
         "tlsPassthroughServices": st.lists(
@@ -213,7 +217,11 @@ def test_what_the_definition_refuses_the_controller_refuses(spec: dict[str, Any]
             assert fault(Asked.of(a_gateway(**spec)))
 
 
-HOST = st.builds("{}.{}".format, st.sampled_from(["*", "x", "a" * 64, "A"]), st.just(APEX))
+HOST = st.builds(
+    "{}.{}".format,
+    st.sampled_from(["*", "x", "a" * 64, "A", "a.*", "bücher", "a..b", LONGEST]),
+    st.sampled_from([APEX, f"{APEX}.", APEX.upper()]),
+)
 
 
 @given(st.sampled_from(MOODS[:3]), HOST | st.sampled_from(["x.org", f"evil{APEX}", "*.x.org"]))

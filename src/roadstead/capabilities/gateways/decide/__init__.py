@@ -39,6 +39,10 @@ from roadstead.kube.shapes import items, part
 __all__ = ["decide", "report"]
 
 FOREIGN = "not owned by TenantGateway"
+UNISSUED = (
+    "the cluster does not serve the kinds Issuer and Certificate, which mode {mode} needs: install "
+    "cert-manager"
+)
 
 
 @dataclass
@@ -121,8 +125,11 @@ def _planned(seen: Snapshot) -> _Plan:
     plan.claims = by_verdict(claims) if seen.asked.mode == HTTP01 else {}
     if not _gateway(seen, plan, hostnames):
         return plan
-    _issuer(seen, plan)
-    _certificates(seen, plan, hostnames)
+    if not seen.cert_manager and seen.asked.mode in {HTTP01, DNS01}:
+        plan.faults.append(UNISSUED.format(mode=seen.asked.mode))
+    else:
+        _issuer(seen, plan)
+        _certificates(seen, plan, hostnames)
     _redirect(seen, plan)
     if seen.asked.mode == HTTP01:
         plan.judged = [(unit, claims.causes(unit)) for unit in units if claims.names(unit)]

@@ -100,6 +100,7 @@ class Snapshot:
     routes: every route that names it, or carries an entry of ours that does.
     gateway, issuer, redirect: what stands at the names it renders, whoever made it.
     certificates: every Certificate of its namespace, by name.
+    cert_manager: whether the kinds of cert-manager are served.
     class_exists: whether its GatewayClass is there; None where that cannot be read.
     """
 
@@ -114,6 +115,7 @@ class Snapshot:
     issuer: Object | None = None
     redirect: Object | None = None
     certificates: Mapping[str, Object] = field(default_factory=dict)
+    cert_manager: bool = True
     class_exists: bool | None = None
     asked: Asked = field(init=False)
 

@@ -89,9 +89,11 @@ def _owner_of(reader: Reader, name: str) -> frozenset[str]:
 
 def _with_objects(seen: Snapshot, reader: Reader) -> Snapshot:
     place, name = seen.namespace, seen.name
-    issuer, certificates = _of_cert_manager(reader, place, name)
+    issued = _of_cert_manager(reader, place, name)
+    issuer, certificates = issued or (None, ())
     return replace(
         seen,
+        cert_manager=issued is not None,
         gateway=reader.get(GATEWAYS, place, name),
         issuer=issuer,
         redirect=reader.get(HTTP_ROUTES, place, f"{name}-http-redirect"),
@@ -102,15 +104,15 @@ def _with_objects(seen: Snapshot, reader: Reader) -> Snapshot:
 
 def _of_cert_manager(
     reader: Reader, place: str, name: str
-) -> tuple[Object | None, tuple[Object, ...]]:
-    """The Issuer and the Certificates; none of either where cert-manager is not installed."""
+) -> tuple[Object | None, tuple[Object, ...]] | None:
+    """The Issuer and the Certificates; None where cert-manager is not installed."""
     try:
         issuer = reader.get(ISSUERS, place, f"{name}-gateway")
         return issuer, reader.list(CERTIFICATES, "namespace", place)
     except Unread as error:
         if error.reason != _ABSENT:
             raise
-        return None, ()
+        return None
 
 
 def _class_exists(reader: Reader, name: str) -> bool | None:
