@@ -8,6 +8,7 @@ import pytest
 
 from gateway_objects import (
     APEX,
+    BORN,
     NAME,
     NS,
     UID,
@@ -317,6 +318,23 @@ def test_the_wildcard_certificate_goes_though_its_label_went_first() -> None:
     decision = decide(replace(seen, certificates={bare.meta.name: bare}))
 
     assert "drop Certificate cozystack-gateway-tls" in writes(decision)
+
+
+@pytest.mark.parametrize(
+    ("meta", "goes"),
+    [
+        pytest.param({"labels": MARK}, True, id="surplus"),
+        pytest.param({}, False, id="nobody-manages-it"),
+        pytest.param({"labels": MARK, "deletionTimestamp": BORN}, False, id="on-its-way-out"),
+    ],
+)
+def test_a_surplus_certificate_goes_once_and_by_its_mark(meta: dict[str, Any], goes: bool) -> None:
+    """8.2: what is ours is found by the label; what a finalizer holds is not deleted again."""
+    seen = a_snapshot(HARBOR)
+    old = owned(api.CERTIFICATE, "cozystack-old-00000000-tls", meta=meta)
+    decision = decide(replace(seen, certificates={old.meta.name: old}))
+
+    assert goes is (f"drop Certificate {old.meta.name}" in writes(decision))
 
 
 @pytest.mark.parametrize("field", ["issuer", "redirect"])
