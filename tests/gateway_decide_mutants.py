@@ -30,6 +30,8 @@ SPEC, LISTENERS, RENDERING, ENTRIES, NAMESPACES, READY, WATCHES, VERSIONS = (
     )
 )
 
+FIGURES, ASKED = "tests/runtime/test_gateway_figures.py", "tests/rules/test_ask_gateways.py"
+
 # rows of verdicts, the other way round
 
 CONTRARY = {
@@ -142,14 +144,14 @@ def unsaid(reason: str) -> Mutant:
     return guard(f"{reason} is not told", (decide, "_warnings", silent), by=by)
 
 
-def unnoted(reason: str, by: str) -> Mutant:
+def unnoted(reason: str) -> Mutant:
     """A line of the log that is missing."""
     notes = decide._notes
 
     def silent(seen: Any, plan: Any) -> Any:
         return tuple(one for one in notes(seen, plan) if one.reason != reason)
 
-    return guard(f"{reason} is not noted", (decide, "_notes", silent), by=by)
+    return guard(f"{reason} is not noted", (decide, "_notes", silent), by=FIGURES)
 
 
 def writes_always(seen: Any, route: Any, judged: Any) -> Any:
@@ -274,17 +276,15 @@ GUARDS = (
     guard("edge redirects", (decide, "EDGE", "x"), by=RENDERING),
     guard("nothing is swept", (decide, "_swept", always(Decision())), by=NAMESPACES),
     guard("figures are not told", (decide, "by_verdict", always({})),
-          by="tests/runtime/test_gateway_figures.py"),
+          by=FIGURES),
     guard("a fault waits for the resync", deciding(backoff=False), by=READY),
     guard("nothing is looked at again", deciding(recheck=None), by=READY),
     guard("a conflict ends it", deciding(independent=False), by=ENTRIES,
           likely=("conflict", "isolat")),
     guard("state is not told", deciding(state=""), by=READY),
-    guard("findings of routes are lost", (decide, "_findings", of_itself), by=VERDICTS),
+    guard("findings of routes are lost", (decide, "_findings", of_itself), by=ASKED),
     *(unsaid(reason) for reason in WARNED),
-    unnoted(api.CHILD_OUTSIDE, LISTENERS),
-    unnoted(api.HELD, NAMESPACES),
-    unnoted(api.STATUS_FULL, ENTRIES),
+    *(unnoted(reason) for reason in (api.CHILD_OUTSIDE, api.HELD, api.STATUS_FULL)),
     guard("what is the same is written", (decide, "written", writes_always), by=ENTRIES),
     guard("a status at the read version", (decide, "written", at_the_read_version), by=VERSIONS),
     guard("no route is full", (decide, "is_full", always(False)), by=ENTRIES),

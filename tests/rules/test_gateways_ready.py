@@ -86,6 +86,22 @@ def test_a_reconciled_gateway_tells_how_many_listeners() -> None:
     assert "2" in ready(decide(served(SEEN)))["message"]
 
 
+@pytest.mark.parametrize(
+    ("seen", "state", "backoff"),
+    [
+        pytest.param(served(SEEN), "Reconciled", False, id="good"),
+        pytest.param(SEEN, "GatewayNotAccepted", False, id="behind"),
+        pytest.param(a_snapshot(certMode="existingSecret"), "ReconcileError", True, id="fault"),
+    ],
+)
+def test_when_it_is_looked_at_again(seen: Snapshot, state: str, backoff: bool) -> None:
+    """6, 7.1: a fault is tried again with growing pauses, everything else at the resync."""
+    decision = decide(seen)
+
+    assert (state, backoff) == (decision.state, decision.backoff)
+    assert api.RESYNC == decision.recheck
+
+
 def test_every_listener_that_is_behind_is_listed_sorted() -> None:
     """7.1: who looks after one certificate wants to know which."""
     seen = standing(a_snapshot(HARBOR, tlsPassthroughServices=["api"]), conditions=GOOD,
