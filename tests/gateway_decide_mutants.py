@@ -287,7 +287,7 @@ GUARDS = (
     *(unnoted(reason) for reason in (api.CHILD_OUTSIDE, api.HELD, api.STATUS_FULL)),
     guard("what is the same is written", (decide, "written", writes_always), by=ENTRIES),
     guard("a status at the read version", (decide, "written", at_the_read_version), by=VERSIONS),
-    guard("no route is full", (decide, "is_full", always(False)), by=ENTRIES),
+    guard("no route is full", (decide, "is_full", always(False)), by=FIGURES),
     guard("the dying are labelled", (namespaces, "_marked", labels_the_dying), by=NAMESPACES),
     guard("the dying lose labels", (namespaces, "_unmarked", unlabels_the_dying), by=NAMESPACES),
     guard("a redirect by its name", *((place, "is_redirect", by_name) for place in (decide, units)),

@@ -46,6 +46,7 @@ class Store:
         """Begin empty."""
         self.log: list[Change] = []
         self._objects: dict[Slot, Object] = {}
+        self._of_kind: dict[tuple[str, str], dict[Slot, Object]] = {}
         self._left: dict[Slot, bytes] = {}
         self._version = 0
         self._serial = 0
@@ -61,12 +62,15 @@ class Store:
         return None if found is None else as_kind(found, ref.kind)
 
     def all(self, kind: Kind | None = None, namespace: str = "") -> tuple[Object, ...]:
-        """The objects of a kind, or of every kind, in one namespace or in all, sorted by ref."""
+        """The objects of a kind, or of every kind, in one namespace or in all, sorted by ref.
+
+        Cost: of a kind, by how many there are of it, since every write asks for quotas.
+        """
+        among = self._of_kind.get((kind.group, kind.kind), {}) if kind else self._objects
         found = (
             as_kind(held, kind) if kind else held
-            for key, held in self._objects.items()
-            if (kind is None or key[:2] == (kind.group, kind.kind))
-            and (not namespace or key[2] == namespace)
+            for key, held in among.items()
+            if not namespace or key[2] == namespace
         )
         return tuple(sorted(found, key=lambda held: held.ref))
 
@@ -96,7 +100,7 @@ class Store:
             raise ClusterError(str(error), status=400, reason="BadRequest") from None
         place = slot(new.ref)
         self.log.append(Change(self._objects.get(place), new))
-        self._objects[place] = new
+        self._objects[place] = self._of_kind.setdefault(place[:2], {})[place] = new
         if by is By.OTHER:
             self._left[place] = canonical(body)
         return new
@@ -106,6 +110,7 @@ class Store:
         place = slot(ref)
         old = self._objects.pop(place, None)
         if old is not None:
+            del self._of_kind[place[:2]][place]
             self._version += 1
             meta = msgspec.structs.replace(old.meta, resource_version=self.version)
             body = {**old.body, "metadata": {**old.body["metadata"]}}
