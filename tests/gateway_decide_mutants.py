@@ -15,6 +15,7 @@ from roadstead.capabilities.gateways.decide.verdicts import Cause, Claims
 from roadstead.capabilities.gateways.render import listeners, objects, spec
 from roadstead.decision import Decision, Drop, Want
 from roadstead.kube.hostnames import is_within
+from roadstead.kube.names import is_subdomain
 from roadstead.kube.objects import Object
 
 observe, ready, report = (
@@ -214,21 +215,30 @@ def generation_of_none(seen: Any, target: Any, faults: Any) -> Any:
     return replace(found, value={**found.value, "observedGeneration": 0})
 
 
-def children_of(change: Callable[[Any], Any]) -> tuple[Patch, ...]:
-    """Children found in a world that is changed first."""
-    found = listeners.children
+def children_with(
+    *, own: bool = False, lower: bool = True, apex: bool = False
+) -> tuple[Patch, ...]:
+    """Children with one of their guards dropped.
 
-    def other(seen: Any) -> Any:
-        return found(change(seen))
+    own: its own namespace is one. lower: hosts are folded. apex: one on the apex itself is one.
+    """
 
-    return tuple((place, "children", other) for place in (decide, listeners, objects))
+    def children(seen: Any) -> Any:
+        inside, outside = set(), set()
+        for name, one in seen.namespaces.items():
+            host = one.labels.get(api.HOST_LABEL, "")
+            host = host.lower() if lower else host
+            mine = one.labels.get(api.ATTACH_LABEL) == seen.namespace
+            left = (name == seen.namespace and not own) or (host == seen.asked.apex and not apex)
+            if not mine or left or not host:
+                continue
+            if is_within(host, seen.asked.apex) and is_subdomain(host):
+                inside.add(host)
+            else:
+                outside.add((name, host))
+        return tuple(sorted(inside)), tuple(sorted(outside))
 
-
-def elsewhere(seen: Any) -> Any:
-    """Its own namespace is a child."""
-    own = seen.namespaces.get(seen.namespace)
-    more = {"another": own} if own is not None else {}
-    return replace(seen, namespaces={**seen.namespaces, **more})
+    return tuple((place, "children", children) for place in (decide, listeners, objects))
 
 
 def taken_for_absent(name: str) -> Patch:
@@ -248,11 +258,6 @@ def taken_for_absent(name: str) -> Patch:
 def of_itself(seen: Any, plan: Any, told: Any) -> Any:
     """What is found of routes is left out."""
     return real_findings(seen, replace(plan, judged=[]), told)
-
-
-def in_small_letters(name: str, apex: str) -> bool:
-    """A name in other letters is outside the apex."""
-    return name.islower() and is_within(name, apex)
 
 
 real_gateway, real_certificates = decide._gateway, decide._certificates
@@ -297,8 +302,9 @@ GUARDS = (
     guard("programmed without a word", (ready, "_is_true", only("Programmed")), by=READY),
     guard("a fault forgets listeners", (decide, "status", forgets_listeners), by=READY),
     guard("no generation is told", (decide, "status", generation_of_none), by=READY),
-    guard("its own namespace is a child", *children_of(elsewhere), by=LISTENERS),
-    guard("children keep their letters", (listeners, "is_within", in_small_letters), by=LISTENERS),
+    guard("its own namespace is a child", *children_with(own=True), by=LISTENERS),
+    guard("children keep their letters", *children_with(lower=False), by=LISTENERS),
+    guard("the apex is a child", *children_with(apex=True), by=LISTENERS),
     guard("a class that cannot be read is missing", (observe, "_class_exists", always(False)),
           by=WATCHES, likely=("class",)),
     guard("no older version is asked", (observe, "_status_kind", always(None)), by=VERSIONS),

@@ -218,6 +218,7 @@ def test_a_copied_gateway_owns_its_lists() -> None:
         pytest.param([a_namespace("x", NS, f"Alice.{APEX}")], (f"alice.{APEX}",), (), id="letters"),
         pytest.param([a_namespace("x", NS, APEX)], (), (), id="TG-083-the-apex-itself"),
         pytest.param([a_namespace("x", NS)], (), (), id="no-host"),
+        pytest.param([a_namespace(NS, NS, f"own.{APEX}")], (), (), id="its-own-namespace"),
         pytest.param([a_namespace("x", "tenant-x", f"x.{APEX}")], (), (), id="of-another"),
         pytest.param([a_namespace("x", NS, "x.org")], (), (("x", "x.org"),), id="outside"),
         pytest.param([a_namespace("x", NS, f"evil{APEX}")], (), (("x", f"evil{APEX}"),),

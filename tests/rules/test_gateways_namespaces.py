@@ -129,12 +129,18 @@ def test_an_absent_namespace_is_no_error() -> None:
     assert "ReconcileError" not in told(decide(seen))
 
 
-def test_a_namespace_that_is_being_deleted_is_left() -> None:
+@pytest.mark.parametrize(
+    ("there", "spec"),
+    [
+        pytest.param(a_namespace("cozy-x"), ATT, id="listed"),
+        pytest.param(a_namespace("cozy-x", NS, holder=NS), {}, id="no-longer-listed"),
+    ],
+)
+def test_a_namespace_that_is_being_deleted_is_left(there: Object, spec: dict[str, Any]) -> None:
     """A patch of what goes is refused by admission somewhere, and helps nobody."""
-    body = a_namespace("cozy-x").body
-    body["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    going = Object.of(a_namespace("cozy-x").kind, body)
-    seen = a_snapshot(namespaces=[a_namespace(NS, NS, holder=NS), going], **ATT)
+    meta = {**there.body["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    going = Object.of(there.kind, {**there.body, "metadata": meta})
+    seen = a_snapshot(namespaces=[a_namespace(NS, NS, holder=NS), going], **spec)
 
     assert {} == patched(seen)
 
