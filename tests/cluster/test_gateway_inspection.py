@@ -3,17 +3,16 @@
 Source: tenant-gateway TG-196 and TG-197; seed 004, "Checking what a tenant landed on".
 """
 
-import json
 from typing import Any
 
 import pytest
 
 from live_admin import wait_for
 from live_cluster import Cluster
-from live_run import grant, running
+from live_run import grant, kind_of, running
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways import api
-from roadstead.deploy.rbac import ATTACHMENTS
+from roadstead.deploy.rbac import API_GROUP, ATTACHMENTS
 from roadstead.deploy.tenants import TIERS, tenant_roles
 from roadstead.kube.refs import NAMESPACE, Kind
 from roadstead.testbed.server import kubectl
@@ -94,20 +93,15 @@ def test_the_operators_commands_tell_how_a_tenant_is_served(server: Cluster, mod
 def test_no_tenant_role_may_change_a_namespace(server: Cluster, role: str) -> None:
     """TG-196: so nobody stamps the attach label onto a namespace of theirs."""
     user = "somebody"
-    roles = [one for one in tenant_roles() if one["metadata"]["name"] == role]
+    made = next(one for one in tenant_roles() if one["metadata"]["name"] == role)
     binding = {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "somebody"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
-        "subjects": [
-            {"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"},
-        ],
+        "metadata": {"name": user},
+        "roleRef": {"apiGroup": API_GROUP, "kind": "ClusterRole", "name": role},
+        "subjects": [{"kind": "User", "name": user, "apiGroup": API_GROUP}],
     }
     server.admin.made(NAMESPACE, {"metadata": {"name": NS, "labels": LABELS}})
-    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": [*roles, binding]})
-    done = kubectl(server.binary, server.kubeconfig, "apply", "-f", "-", input=text)
-    assert done.returncode == 0, done.stderr
+    server.admin.made(kind_of("ClusterRole"), made)
+    server.admin.made(kind_of("ClusterRoleBinding"), binding)
 
     def asked(*arguments: str) -> str:
         done = kubectl(server.binary, server.kubeconfig, *arguments, "--as", user)

@@ -25,16 +25,18 @@ from gateway_objects import (
 from roadstead.capabilities.gateways import api
 from roadstead.capabilities.gateways.controller import (
     GATEWAYS_CONTROLLER,
-    gateway_changed,
     gateways_of_class,
     gateways_of_grant,
     gateways_of_namespace,
     gateways_of_owned,
     gateways_of_route,
     gateways_of_service,
-    namespace_changed,
 )
-from roadstead.capabilities.gateways.snapshot.views import GATEWAYS_ASKED, TLS_ROUTES
+from roadstead.capabilities.gateways.snapshot.views import (
+    GATEWAYS_ASKED,
+    NAMESPACES,
+    TLS_ROUTES,
+)
 from roadstead.errors import Unread
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import NAMESPACE, SERVICE, Kind, Ref
@@ -47,6 +49,7 @@ from roadstead.sim.settle import Settler
 from roadstead.sim.world import Serving, World
 
 WEB = f"web.{APEX}"
+WATCHES = {watch.view: watch for watch in GATEWAYS_CONTROLLER.watches}
 
 
 class Views:
@@ -152,7 +155,7 @@ def test_a_namespace_wakes_whose_it_is(namespace: Object, woken: set[Ref]) -> No
 )  # fmt: skip
 def test_only_what_is_read_of_a_namespace_matters(old: Object, new: Object, matters: bool) -> None:
     """6: namespaces change all day; each that mattered would be a pass of a whole gateway."""
-    assert matters is namespace_changed(old, new)
+    assert matters is WATCHES[NAMESPACES].changed(old, new)
 
 
 def test_our_own_status_wakes_nobody() -> None:
@@ -161,8 +164,10 @@ def test_our_own_status_wakes_nobody() -> None:
     body = copy.deepcopy(seen.body)
     body["metadata"]["generation"] = 4
 
-    assert not gateway_changed(seen, a_gateway({"observedGeneration": 3}))
-    assert gateway_changed(seen, Object.of(api.TENANT_GATEWAY, body))
+    changed = WATCHES[GATEWAYS_ASKED].changed
+
+    assert not changed(seen, a_gateway({"observedGeneration": 3}))
+    assert changed(seen, Object.of(api.TENANT_GATEWAY, body))
 
 
 def forwarding(place: str, kind: Any = api.TLS_ROUTES[0]) -> Object:
