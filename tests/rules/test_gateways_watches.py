@@ -295,17 +295,39 @@ def test_what_a_gateway_left_while_nobody_looked_is_swept() -> None:
     assert writes == len([one for one in world.requests.since() if one.write])
 
 
-@pytest.mark.parametrize("kind", [TLS_ROUTES[0].kind, api.HTTP_ROUTE, api.CERTIFICATE])
+@pytest.mark.parametrize("lists", [True, False], ids=["lists-it", "does-not"])
+def test_only_a_holder_that_lists_a_namespace_holds_it(lists: bool) -> None:
+    """4.8: it is told of on the first pass, whatever the holder does about it afterwards."""
+    spec = {"apex": "zed.org", "certMode": "http01", "attachedNamespaces": ["cozy-x"] * lists}
+    holder = made(api.TENANT_GATEWAY, "tenant-zed", NAME, spec=spec)
+    held = a_namespace("cozy-x", "tenant-zed", holder="tenant-zed")
+    world = a_world(
+        *(a_namespace(NS, NS, APEX), a_gateway(attachedNamespaces=["cozy-x"])),
+        *(a_namespace("tenant-zed", "tenant-zed", "zed.org"), holder, held),
+    )
+    settled(world)
+
+    assert lists is ("NamespaceHeld" in {one.reason for one in world.told})
+
+
+@pytest.mark.parametrize(
+    "kind", [TLS_ROUTES[0].kind, api.HTTP_ROUTE, api.CERTIFICATE, api.REFERENCE_GRANT]
+)
 def test_what_may_not_be_read_is_not_taken_for_none(kind: Kind) -> None:
     """4.2, 8.1: a right that is missing must not bring a withdrawn listener back."""
     route, forwarded = http("tenant-foo/h", f"api.{APEX}"), forwarding("tenant-db")
     body = copy.deepcopy(forwarded.body)
     body["spec"]["hostnames"] = [f"api.{APEX}"]
-    body["spec"]["rules"][0]["backendRefs"][0]["namespace"] = NS
     ports = [{"name": "tls", "port": 443, "protocol": "TCP"}]
+    granted = {
+        "from": [{"group": api.GATEWAY_API, "kind": "TLSRoute", "namespace": NS}],
+        "to": [{"group": "", "kind": "Service"}],
+    }
     world = a_world(
         *(a_namespace(NS, NS, APEX), a_gateway(tlsPassthroughServices=["api"]), route.seen),
-        *(Object.of(forwarded.kind, body), made(SERVICE, NS, "db", spec={"ports": ports})),
+        Object.of(forwarded.kind, body),
+        made(SERVICE, "tenant-db", "db", spec={"ports": ports}),
+        made(api.REFERENCE_GRANT, "tenant-db", "g", spec=granted),
     )
     settler = settled(world)
     written = len([one for one in world.requests.since() if one.write])
