@@ -1,6 +1,5 @@
 """Which routes count, what is withdrawn, and who races whom. tenant-gateway 4.1 to 4.7."""
 
-import sys
 from typing import Any
 
 import pytest
@@ -266,35 +265,3 @@ def test_a_wildcard_needs_one_listener_that_admits_it() -> None:
     seen: Snapshot = attaching(route, to=("default",), **SVC, **NATIVE)
 
     assert OK == accepted(seen, route)[0]
-
-
-def calls(seen: Snapshot) -> int:
-    """How many functions of Python a decision calls; a time would depend on the machine."""
-    counted = 0
-
-    def count(_frame: Any, event: str, _about: Any) -> None:
-        nonlocal counted
-        counted += event == "call"
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        decide(seen)
-    finally:
-        sys.setprofile(before)
-    return counted
-
-
-@pytest.mark.parametrize("kind", [http, tls], ids=["HTTPRoute", "TLSRoute"])
-@pytest.mark.parametrize("one_name", [True, False], ids=["one-hostname", "each-its-own"])
-def test_what_a_pass_costs_grows_with_its_routes_and_no_faster(kind: Any, one_name: bool) -> None:
-    """One tenant's many routes must not hold up everybody else's."""
-
-    def many(count: int) -> Snapshot:
-        names = (API if one_name else f"h{at % 40}.{APEX}" for at in range(count))
-        routes = (kind(f"tenant-foo/r{at:03}", name) for at, name in enumerate(names))
-        return a_snapshot(*routes, tlsPassthroughServices=["api"])
-
-    few, lots = calls(many(80)), calls(many(320))
-
-    assert lots < 4.5 * few
