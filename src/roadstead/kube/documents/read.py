@@ -6,53 +6,24 @@ Secrets.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from roadstead.errors import InputError
+from roadstead.kube.documents.scalars import NUMBER, resolved
+from roadstead.kube.documents.text import Place, text_of
 
 MOST_NODES = 1_000_000
 DEEPEST = 100
 _MOST_SYNTAX_ERRORS = 50
-_LONGEST_NUMBER = 400
+_LONGESTNUMBER = 400
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_BYTE_ORDER_MARK = "\ufeff"
-_FORBIDDEN = re.compile(
-    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-_SURROGATES = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
-)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
-
-_CONSTANTS: Mapping[str, bool | None] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NUMBER = re.compile(rf"{_INTEGER.pattern}|{_FLOAT.pattern}")
-_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something stands in a file; lines and columns count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        """Spell it as compilers do, so that editors can jump there."""
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 @dataclass(slots=True)
@@ -71,9 +42,7 @@ class _Node:
     size: int = 1
     height: int = 1
     raw: str | None = field(default=None, repr=False)
-    parts: "dict[str | int, tuple[int, int, int, int, _Node | None]]" = field(
-        default_factory=dict
-    )
+    parts: "dict[str | int, tuple[int, int, int, int, _Node | None]]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +67,7 @@ class Document:
 
     def value_place(self, *path: str | int) -> Place:
         """Tell where the value of a part begins; of an absent one, as `place_of` does."""
-        at, begins, node, left = self._found(path)
+        at, begins, _, left = self._found(path)
         return at if left else begins
 
     def raw(self, *path: str | int) -> str | None:
@@ -165,7 +134,7 @@ def parse(
     Cost: linear, but for a file of more than a few broken documents, of which 50 are told.
     """
     try:
-        whole = _text(text, name)
+        whole = text_of(text, name)
     except InputError as problem:
         return Parsed((), (problem,))
     reading = _Reading(name, most_nodes, decimal=decimal, keep_repeated=keep_repeated)
@@ -332,11 +301,11 @@ class _Reading:
         node.value = event.value
         if not event.implicit[0]:
             return
-        if len(event.value) > _LONGEST_NUMBER and _NUMBER.fullmatch(event.value):
+        if len(event.value) > _LONGESTNUMBER and NUMBER.fullmatch(event.value):
             mark = event.start_mark
             self._problem("the number is too long", mark.line, mark.column, "quote it")
         else:
-            node.value = _resolved(event.value, decimal=self._decimal)
+            node.value = resolved(event.value, decimal=self._decimal)
             if not isinstance(node.value, str):
                 node.raw = event.value
 
@@ -373,44 +342,9 @@ class _Reading:
                 node.value[name] = item.value
 
 
-def _text(text: str | bytes, name: str) -> str:
-    """Decode a file and refuse the characters that YAML does."""
-    decoded = text if isinstance(text, str) else _decoded(text, name)
-    decoded = decoded.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n")
-    forbidden = _FORBIDDEN.search(decoded)
-    if forbidden:
-        code = f"U+{ord(forbidden[0]):04X}"
-        place = _place(decoded, forbidden.start(), name)
-        raise InputError(f"the character {code} is not allowed", place=str(place))
-    return _SURROGATES.sub(_joined, decoded) if decoded.lstrip()[:1] in {"{", "["} else decoded
-
-
-def _decoded(text: bytes, name: str) -> str:
-    """Decode UTF-8 and say where it is something else."""
-    hint = "save it as UTF-8"
-    if text.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
-        raise InputError("UTF-16 or UTF-32, not UTF-8", place=f"{name}:1:1", hint=hint)
-    try:
-        return text.decode()
-    except UnicodeDecodeError as error:
-        start = text[: error.start].decode()
-    raise InputError("not UTF-8", place=str(_place(start, len(start), name)), hint=hint)
-
-
 def _unquoted(message: str) -> str:
     """Take the file's words out of a parser's message; quoted punctuation may stay."""
     return _QUOTED.sub(lambda it: "it" if re.search(r"\w", it[0]) else it[0], message)
-
-
-def _joined(pair: re.Match[str]) -> str:
-    """Write JSON's two escapes of one character as the one YAML has."""
-    high, low = int(pair[2], 16) - 0xD800, int(pair[3], 16) - 0xDC00
-    return f"{pair[1]}\\U{0x10000 + (high << 10) + low:08x}"
-
-
-def _place(text: str, at: int, name: str) -> Place:
-    """Tell the place of a character by its index."""
-    return Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
 def _line_start(text: str, at: int, line: int) -> int:
@@ -427,21 +361,3 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
-
-
-def _resolved(text: str, *, decimal: bool = False) -> Any:
-    """Give what a plain scalar stands for. decimal: other integers are text.
-
-    Source: YAML 1.2.2, section 10.3, core schema.
-    """
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if text[0] not in "+-.0123456789":
-        return text
-    if _INTEGER.fullmatch(text):
-        if text[1:2] not in {"o", "x"}:
-            return int(text)
-        return text if decimal else int(text, 0)
-    if _FLOAT.fullmatch(text) or _SPECIAL.fullmatch(text):
-        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
-    return text
