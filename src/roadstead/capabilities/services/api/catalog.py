@@ -16,16 +16,19 @@ from roadstead.capabilities.services.api.platform import Platform, ServedPort
 class Catalog:
     """The services, sorted by name, and the platform they stand on.
 
-    Of two definitions of one name the first stands here; the other is a finding.
+    repeated: further definitions of a name that one among the services has already.
+    broken: names of definitions that do not fit their schema; nothing more is known of them.
     """
 
     services: tuple[Service, ...]
+    repeated: tuple[Service, ...]
     platform: Platform
+    broken: frozenset[str] = frozenset()
 
     @cached_property
     def by_name(self) -> Mapping[str, Service]:
         """Every service by its name."""
-        return {one.name: one for one in reversed(self.services)}
+        return {one.name: one for one in self.services}
 
     def get(self, name: str) -> Service | None:
         """One service; None where the catalog has none of that name."""

@@ -79,7 +79,7 @@ class Service:
 
     name: str
     origin: Origin = field(repr=False, compare=False)
-    source: Source = Source()
+    source: Source = field(default_factory=Source)
     schema_version: str = "1.5.0"
     kind: str = CONTAINER
     exposure: str = INTERNAL
@@ -88,9 +88,9 @@ class Service:
     in_cluster_clients: tuple[Client, ...] = ()
     storage: tuple[Storage, ...] = ()
     ingress_routes: tuple[Route, ...] = ()
-    auth: Auth = Auth(NO_AUTH)
-    update: Update = Update()
-    observability: Observability = Observability()
+    auth: Auth = field(default_factory=lambda: Auth(NO_AUTH))
+    update: Update = field(default_factory=Update)
+    observability: Observability = field(default_factory=Observability)
     backup: str = ""
     ports: tuple[Port, ...] = ()
     command: tuple[str, ...] | None = None
@@ -99,7 +99,7 @@ class Service:
     config: tuple[ConfigFile, ...] = ()
     secrets: tuple[Secret, ...] = ()
     resources: Resources = field(default_factory=Resources)
-    probes: Probes = Probes()
+    probes: Probes = field(default_factory=Probes)
     replicas: int = 1
     workload: str = DEPLOYMENT
     pod_security_context: Mapping[str, Any] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Service:
     cluster_api: bool = False
     direct_ports: tuple[Port, ...] = ()
     lan_egress: tuple[LanHost, ...] = ()
-    vm: Vm = Vm()
+    vm: Vm = field(default_factory=Vm)
 
     @property
     def is_vm(self) -> bool:

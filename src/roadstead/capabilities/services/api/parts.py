@@ -152,7 +152,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Sli:
-    """One service level indicator; `expr` is empty for a builtin one."""
+    """One service level indicator. builtin: stated by its name alone, without `expr`."""
 
     name: str
     expr: str = ""
@@ -160,6 +160,7 @@ class Sli:
     severity: str = "warning"
     summary: str = ""
     index: int = field(default=0, compare=False)
+    builtin: bool = True
 
     @property
     def key(self) -> str:
