@@ -51,8 +51,13 @@ ORDER: tuple[Kind, ...] = (
     CLAIM,
     DATA_VOLUME,
     HELM_RELEASE,
+    KEYCLOAK_CLIENT,
+    KEYCLOAK_OIDC_CLIENT,
     DEPLOYMENT,
     STATEFUL_SET,
+    SERVICE_MONITOR,
+    POD_MONITOR,
+    PROMETHEUS_RULE,
     CONFIG_MAP,
     SERVICE_ACCOUNT,
     VIRTUAL_MACHINE,
@@ -60,15 +65,10 @@ ORDER: tuple[Kind, ...] = (
     HTTP_ROUTE,
     LISTENER_SET,
     CERTIFICATE,
-    KEYCLOAK_CLIENT,
-    KEYCLOAK_OIDC_CLIENT,
     SECURITY_POLICY,
     IMAGE_REPOSITORY,
     IMAGE_POLICY,
     ALERT,
-    SERVICE_MONITOR,
-    POD_MONITOR,
-    PROMETHEUS_RULE,
     SCHEDULE,
     SECRET,
     FLUX_KUSTOMIZATION,
@@ -76,10 +76,7 @@ ORDER: tuple[Kind, ...] = (
     PROVIDER,
     RECURRING_JOB,
 )
-"""Kinds in the order of documents inside a file. Source: contract 3.1 and 5.1.
-
-In 80-observe.yaml the dashboard follows the rules; `Rendered.order` looks after that.
-"""
+"""Every kind, so that those of one file stand in the order of the contract's table 3.1."""
 
 BY_NAME = {(kind.api_version, kind.kind): kind for kind in ORDER}
 """A kind by the two fields an object states."""
