@@ -42,12 +42,13 @@ class Snapshot:
 
     secrets: the files of its folder below the secrets folder, by the declared name (`db`); None
         where no such folder was looked at, and then nothing is said about Secrets.
-    previous: None without an earlier tree, or with `--fresh`.
+    secrets_folder: as it is told to people. previous: None without an earlier tree, or with `--fresh`.
     """
 
     service: Service
     catalog: Catalog
     secrets: Mapping[str, SecretFile] | None = None
+    secrets_folder: str = "secrets"
     previous: Previous | None = None
 
     @property

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from roadstead.capabilities.services.api.model import Service
-from roadstead.capabilities.services.api.parts import TCP, Dependency
+from roadstead.capabilities.services.api.parts import TCP, Dependency, Route
 from roadstead.capabilities.services.api.platform import Platform, ServedPort
+from roadstead.kube.documents import Place
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,33 @@ class Catalog:
     def callers_of(self, name: str) -> tuple[tuple[Service, Dependency], ...]:
         """Who depends on a name, with what it declares; by caller, then by entry."""
         return self._callers.get(name, ())
+
+    def knows(self, name: str) -> bool:
+        """Tell whether a definition has this name, be it one that does not fit its schema."""
+        return name in self.by_name or name in self.broken
+
+    @cached_property
+    def everyone(self) -> tuple[Service, ...]:
+        """Every definition that fits, in the order of files and lines."""
+        return tuple(
+            sorted(
+                (*self.services, *self.repeated), key=lambda one: place_order(one.origin.place())
+            )
+        )
+
+    @cached_property
+    def first_hosts(self) -> Mapping[str, tuple[Service, Route]]:
+        """Who has each host first, in the order of files and lines."""
+        found: dict[str, tuple[Service, Route]] = {}
+        for service in self.everyone:
+            for route in sorted(service.ingress_routes, key=lambda one: one.index):
+                found.setdefault(route.host.lower(), (service, route))
+        return found
+
+    @cached_property
+    def first_named(self) -> Mapping[str, Service]:
+        """Who has each name first, in the order of files and lines."""
+        return {one.name: one for one in reversed(self.everyone)}
 
     def needs(self, name: str) -> tuple[str, ...]:
         """The distinct catalog services one depends on, sorted."""
@@ -88,6 +116,11 @@ class Catalog:
     def wave(self, name: str) -> int:
         """0 without catalog dependencies, else one more than the highest of theirs."""
         return self._waves[name]
+
+
+def place_order(place: Place) -> tuple[str, int, int]:
+    """What places are sorted by."""
+    return (place.file, place.line, place.column)
 
 
 def _components(edges: Mapping[str, Iterable[str]]) -> tuple[tuple[str, ...], ...]:

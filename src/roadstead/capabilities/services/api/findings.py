@@ -22,6 +22,9 @@ class Severity(StrEnum):
     """Changes no answer."""
 
 
+ERROR, POLICY, WARNING, INFO = Severity
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One answer of one check.

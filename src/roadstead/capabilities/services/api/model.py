@@ -38,6 +38,9 @@ from roadstead.capabilities.services.api.parts import (
 )
 from roadstead.kube.documents import Document, Place
 
+IDENTITY_SECRET = "oidc"  # noqa: S105 - the name of one
+"""The Secret of the client registration, declared by `auth.mode`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -166,12 +169,12 @@ class Service:
     @property
     def required_secrets(self) -> tuple[Secret, ...]:
         """Every Secret that must be there encrypted, sorted by name. Source: contract 3.9."""
-        found = list(self.secrets)
-        if self.auth.mode == OIDC:
-            found.append(Secret("oidc", ("client-secret",)))
+        found = {one.name: set(one.keys) for one in self.secrets}
+        if self.auth.mode in {OIDC, FORWARD_AUTH}:
+            found.setdefault(IDENTITY_SECRET, set()).add("client-secret")
         if self.auth.mode == FORWARD_AUTH:
-            found.append(Secret("oidc", ("client-secret", "cookie-secret")))
-        return tuple(sorted(found, key=lambda one: (one.name, one.keys)))
+            found[IDENTITY_SECRET].add("cookie-secret")
+        return tuple(Secret(name, tuple(sorted(keys))) for name, keys in sorted(found.items()))
 
     def stated(self, *path: str | int) -> bool:
         """Tell whether the file has a key, as ("update", "pin")."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from roadstead.capabilities.services.api.catalog import Catalog
+from roadstead.capabilities.services.api.catalog import Catalog, place_order
 from roadstead.capabilities.services.api.findings import Finding
 from roadstead.capabilities.services.api.model import Service
 from roadstead.capabilities.services.api.platform import Platform
@@ -42,12 +42,12 @@ def catalog_of(definitions: Definitions, platform: Platform) -> Catalog:
     services = [
         service_of(materialised(one.written, platform), one.origin) for one in definitions.fitting
     ]
-    services.sort(key=lambda one: one.name)
     return Catalog(*_split(services), platform, definitions.broken)
 
 
 def _split(services: list[Service]) -> tuple[tuple[Service, ...], tuple[Service, ...]]:
-    """The first definition of each name, and the others."""
+    """The first definition of each name in the order of files, by name, and the others."""
+    services.sort(key=lambda one: place_order(one.origin.place()))
     first: dict[str, Service] = {}
     repeated = [one for one in services if first.setdefault(one.name, one) is not one]
-    return tuple(first.values()), tuple(repeated)
+    return tuple(first[name] for name in sorted(first)), tuple(repeated)
