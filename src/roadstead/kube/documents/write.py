@@ -13,6 +13,7 @@ from roadstead.errors import BugError
 
 _LONGEST_SIMPLE_KEY = 1_000  # readers look 1024 characters ahead for the colon
 _REMEMBERED = 1 << 16  # spellings kept; a thousand services share most of theirs
+_LEAVES = frozenset({str, int, bool, float, type(None)})
 _FIRST = ("apiVersion", "kind", "metadata")
 _FIRST_OF_METADATA = ("name", "namespace", "labels", "annotations")
 
@@ -106,22 +107,26 @@ def _root(out: list[str], value: Any) -> None:
 
 def _mapping(out: list[str], value: Mapping[str, Any], start: str, indent: str) -> None:
     """Write a mapping that is not empty; its first line begins with `start`."""
+    inner = indent + "  "
     for key, item in value.items():
         name = start + _key(key)
         if len(name) > _LONGEST_SIMPLE_KEY and len(_key(key)) > _LONGEST_SIMPLE_KEY:
             name = f"{start}? {_key(key)}\n{indent}"
         start = indent
         kind = type(item)
+        # The plain types first: a test against an abstract one costs more than writing a line.
         if kind is str and "\n" not in item:
             out.append(f"{name}: {_text(item)}\n")
-        elif item and (kind is dict or isinstance(item, Mapping)):
+        elif kind is int:
+            out.append(f"{name}: {item}\n")
+        elif item and (kind is dict or (kind not in _LEAVES and isinstance(item, Mapping))):
             out.append(f"{name}:\n")
-            _mapping(out, item, indent + "  ", indent + "  ")
-        elif item and _is_list(item):
+            _mapping(out, item, inner, inner)
+        elif item and (kind is list or (kind not in _LEAVES and _is_list(item))):
             out.append(f"{name}:\n")
             _list(out, item, indent, indent)
         else:
-            _leaf(out, f"{name}: ", item, indent + "  ")
+            _leaf(out, f"{name}: ", item, inner)
 
 
 def _list(out: list[str], value: Sequence[Any], start: str, indent: str) -> None:
@@ -131,9 +136,10 @@ def _list(out: list[str], value: Sequence[Any], start: str, indent: str) -> None
         # The first line of what is nested follows the dash, the others line up with it.
         dash = f"{start}- "
         start = indent
-        if item and isinstance(item, Mapping):
+        kind = type(item)
+        if item and (kind is dict or (kind not in _LEAVES and isinstance(item, Mapping))):
             _mapping(out, item, dash, inner)
-        elif item and _is_list(item):
+        elif item and (kind is list or (kind not in _LEAVES and _is_list(item))):
             _list(out, item, dash, inner)
         else:
             _leaf(out, dash, item, inner)
@@ -141,7 +147,7 @@ def _list(out: list[str], value: Sequence[Any], start: str, indent: str) -> None
 
 def _leaf(out: list[str], start: str, value: Any, indent: str) -> None:
     """Write a scalar: one line, or those of a literal block."""
-    if isinstance(value, Noted):
+    if type(value) is Noted:
         text = _quoted(value) if "\n" in value else _text(str(value))
         out.append(f"{start}{text} # {value.note}\n")
         return
