@@ -42,7 +42,8 @@ class Snapshot:
 
     secrets: the files of its folder below the secrets folder, by the declared name (`db`); None
         where no such folder was looked at, and then nothing is said about Secrets.
-    secrets_folder: as it is told to people. previous: None without an earlier tree, or with `--fresh`.
+    secrets_folder: as it is told to people.
+    previous: None without an earlier tree; with `--fresh` its images are empty.
     """
 
     service: Service

@@ -164,7 +164,7 @@ def _tell(
             "removed": list(written.removed),
             "foreign": list(written.foreign),
         }
-        show(shown, form, "render", result.findings, list(result.snapshots), body)
+        show(shown, form, "render", result.findings, list(result.snapshots), **body)
     else:
         _table(shown, result, told, out)
     shown.talk(_changes(written))

@@ -56,14 +56,16 @@ def judge_output(seen: Snapshot, output: Output) -> Iterator[Finding]:
             yield from _entities(seen, one)
             yield from _rules(one)
     for one in output.folder:
-        yield from _substitution(seen, one)
-        if _size(one.body) > LARGEST:
+        encoded = _encoded(one.body)
+        if b"${" in encoded:
+            yield from _substitution(seen, one)
+        if len(encoded) > LARGEST:
             yield _found("P-SIZE-01", one, f"{one.path} exceeds {LARGEST} bytes as JSON")
 
 
-def _size(body: Mapping[str, Any]) -> int:
-    """Bytes of an object as JSON; a text with a note counts as the text."""
-    return len(msgspec.json.encode(body, enc_hook=str))
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """An object as JSON; a text with a note counts as the text."""
+    return msgspec.json.encode(body, enc_hook=str)
 
 
 def _first(seen: Snapshot, objects: Sequence[Rendered]) -> Rendered:
@@ -197,15 +199,17 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def repeated_objects(outputs: Iterable[Output]) -> Iterator[Finding]:
-    """P-CAT-04, over everything that is rendered; told on the later of two."""
-    first: dict[tuple[str, str, str, str], Rendered] = {}
+    """P-CAT-04, over everything that is rendered; told on the later of two.
+
+    Of the objects only their names are kept, since there may be many.
+    """
+    first: dict[tuple[str, str, str, str], str] = {}
     for output in outputs:
         for one in output.folder:
             key = (one.kind.group, one.kind.kind, one.namespace, one.name)
-            known = first.setdefault(key, one)
-            if known is not one:
-                message = (
-                    f"{one.path} is rendered twice, for {known.cause.name} `{known.field}` and for"
-                    f" {one.cause.name} `{one.field}`"
-                )
+            cause = f"{one.cause.name} `{one.field}`"
+            if key in first:
+                message = f"{one.path} is rendered twice, for {first[key]} and for {cause}"
                 yield _found("P-CAT-04", one, message)
+            else:
+                first[key] = cause
