@@ -35,15 +35,15 @@ class Judged:
         return any(one.severity == ERROR for one in self.findings)
 
 
-def judge(session: Session, out: Path | None = None) -> Judged:
+def judge(session: Session, out: Path | None = None, *, fresh: bool = False) -> Judged:
     """Ask every rule, render where none of them is an error, and look at what was rendered.
 
-    out: an earlier output tree; None to look at none.
+    out: an earlier output tree; None to look at none. fresh: carry no image over from it.
     """
     catalog = session.catalog
     if catalog is None:
         return Judged(in_order(session.findings))
-    seen = [session.snapshot(catalog, one, out) for one in catalog.everyone]
+    seen = [session.snapshot(catalog, one, out, fresh=fresh) for one in catalog.everyone]
     findings = judged(catalog, seen, session.findings)
     if any(one.severity == ERROR for one in findings):
         return Judged(findings)

@@ -5,11 +5,10 @@ An error writes nothing; a Secret in clear text is such an error, and is never p
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from roadstead.capabilities.services.api.catalog import Catalog
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
 from roadstead.cli.out import Screen
@@ -23,11 +22,12 @@ from roadstead.cli.service.session import (
     SecretsFolder,
     Tree,
     begin,
+    require,
 )
 from roadstead.cli.service.session import chosen as chosen_services
 from roadstead.cli.service.told import FORMATS, lines, show, summary
 from roadstead.cli.service.tree import MANIFEST, Written, owned, write_tree
-from roadstead.errors import BugError, InputError
+from roadstead.errors import InputError
 from roadstead.kube.documents import dump
 
 EXAMPLES = (
@@ -91,7 +91,7 @@ def render(
             "nowhere to render to", hint="name a folder with --out, or print with --stdout"
         )
     session = begin(files or (), platform, secrets=secrets, core=core)
-    result = judge(session, Path(out) if out and not fresh else None)
+    result = judge(session, Path(out) if out else None, fresh=fresh)
     for problem in session.problems:
         complain(problem)
     if result.stops or session.problems:
@@ -110,13 +110,6 @@ def render(
     written = write_tree(folder, made | (_others(folder, names) if services else {}))
     _tell(shown, result, written, list(rows(result, names)), (out, form))
     return 0
-
-
-def require(catalog: Catalog | None) -> Catalog:
-    """The catalog of a result that nothing stops."""
-    if catalog is None:
-        raise BugError("a catalog that nothing stops is missing")
-    return catalog
 
 
 def _others(out: Path, names: Sequence[str]) -> dict[str, bytes]:
@@ -150,7 +143,7 @@ def _tell(
 ) -> None:
     out, form = way
     if form != "table":
-        body = {
+        body: dict[str, Any] = {
             "services": [
                 {
                     "name": row.name,

@@ -5,7 +5,7 @@ can be read.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +26,7 @@ from roadstead.cli.service.gather import (
     secrets_below,
     secrets_folder,
 )
-from roadstead.errors import InputError
+from roadstead.errors import BugError, InputError
 from roadstead.kube.nearest import nearest
 
 Catalogs = Annotated[
@@ -76,9 +76,16 @@ class Session:
             return Path(file).name
         return self.gathered.shown.get(file, file)
 
-    def snapshot(self, catalog: Catalog, service: Service, out: Path | None) -> Snapshot:
-        """One service with all it may look at. out: an earlier tree; None to look at none."""
+    def snapshot(
+        self, catalog: Catalog, service: Service, out: Path | None, *, fresh: bool = False
+    ) -> Snapshot:
+        """One service with all it may look at.
+
+        out: an earlier tree; None to look at none. fresh: its images do not count.
+        """
         before = earlier(catalog, service.name, out) if out is not None else None
+        if before is not None and fresh:
+            before = replace(before, image="", authored="")
         return Snapshot(
             service,
             catalog,
@@ -125,6 +132,13 @@ def _bytes(path: Path) -> bytes:
         return b""
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", place=str(path)) from None
+
+
+def require(catalog: Catalog | None) -> Catalog:
+    """The catalog of a result that nothing stops."""
+    if catalog is None:
+        raise BugError("a catalog that nothing stops is missing")
+    return catalog
 
 
 def chosen(catalog: Catalog, names: Iterable[str]) -> tuple[Service, ...]:
