@@ -31,7 +31,7 @@ POLL_SECONDS = 0.2
 # Settings of the user's Go that would change what is built; proxies and caches stay theirs.
 _FOREIGN = ("GOROOT", "GOWORK", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE", "GOAMD64")
 _FIXED = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
-_SUFFIXES = {".go", ".mod", ".sum", ".yaml", ".flags", ".toml"}  # what a build can depend on
+_SUFFIXES = {".go", ".s", ".mod", ".sum", ".yaml", ".flags", ".toml"}  # what a build can depend on
 _HINT_TOOLCHAIN = "pip install 'roadstead[up]', or in a checkout `uv sync --extra up`"
 _HINT_LOG = "read the log; modules come from the Go module proxy, which the first build must reach"
 

@@ -1,14 +1,15 @@
 """The definitions of our neighbours' kinds, as their own projects publish them.
 
 `tools/crds` names modules and versions; no text of theirs is kept in this repository. What was
-fetched or generated stands in the user's cache under a hash of those names. The address controller
-publishes no module; `addresses.yaml` holds the least of its kinds.
+fetched or generated stands in the user's cache under a hash of those names. Some publish no
+module: `addresses.yaml` holds the least of the address controller's kinds, `documented.yaml` the
+fields that we write of kinds whose documents alone we could read.
 """
 
 import json
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,10 +33,21 @@ from roadstead.testbed.server import ControlPlane, kubectl
 
 FLUX = "flux"
 ADDRESSES = "addresses"
-NAMES = (FLUX, ADDRESSES, "gateway-api", "cert-manager", "cilium")
+DOCUMENTED = "documented"
+OURS = (ADDRESSES, DOCUMENTED)
+NAMES = (
+    FLUX,
+    *OURS,
+    "cert-manager",
+    "cilium",
+    "envoy-gateway",
+    "flux-services",
+    "gateway-api",
+    "monitoring",
+    "velero",
+)
 
 _GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
-_TYPES = "github.com/fluxcd/helm-controller/api/v2"
 
 
 def neighbours(
@@ -43,10 +55,11 @@ def neighbours(
 ) -> tuple[dict[str, Any], ...]:
     """Give the CustomResourceDefinitions of neighbours, sorted by name.
 
-    names: of NAMES; only what is asked for is fetched, and `addresses` never is.
+    names: of NAMES; only what is asked for is fetched, and OURS never are.
     Raises: TestbedError with step `fetch`, `compile` or `generate` and its log; `names` where a
         neighbour is unknown.
-    Cost: flux about 2 minutes the first time, the others a download each; milliseconds after.
+    Cost: the first that is generated about 2 minutes once, the others a download or some seconds
+        each; milliseconds after.
     """
     wanted = sorted(set(names))
     if unknown := [name for name in wanted if name not in NAMES]:
@@ -83,8 +96,8 @@ def install_into(
 
 def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
     """Read one neighbour's definitions from the cache, making them where they are not there."""
-    if name == ADDRESSES:
-        ours = files("roadstead.testbed").joinpath("addresses.yaml")
+    if name in OURS:
+        ours = files("roadstead.testbed").joinpath(f"{name}.yaml")
         return _definitions(ours.read_bytes())
     module = sources("tools/crds")
     key = digest(module, name, find_toolchain().version)
@@ -93,10 +106,15 @@ def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
         if not kept.is_file():
             progress(f"fetching the definitions of {name}, once")
             log = kept.with_suffix(".log")
-            make = _generated if name == FLUX else _published
+            pin = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))[name]
+            shipped = "module" in pin
             made = [
                 document
-                for path in make(name, module, log, progress)
+                for path in (
+                    _published(pin, log)
+                    if shipped
+                    else _generated(pin["types"], module, log, progress)
+                )
                 for document in _definitions(path.read_bytes())
             ]
             if not made:
@@ -115,9 +133,8 @@ def _definitions(text: bytes) -> list[dict[str, Any]]:
     return [one for one in documents if (one or {}).get("kind") == "CustomResourceDefinition"]
 
 
-def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path]:
+def _published(pin: dict[str, str], log: Path) -> Iterator[Path]:
     """Give the files that a project's module ships, once Go has checked them against its sum."""
-    pin = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))[name]
     with (
         tempfile.TemporaryDirectory() as nowhere
     ):  # outside any module, so any version may be named
@@ -132,10 +149,11 @@ def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path
     yield from sorted(Path(got["Dir"]).glob(pin["files"]))
 
 
-def _generated(_: str, module: Path, log: Path, progress: Progress) -> Iterator[Path]:
-    """Give what controller-gen makes of HelmRelease's types."""
+def _generated(types: Sequence[str], module: Path, log: Path, progress: Progress) -> Iterator[Path]:
+    """Give what controller-gen makes of a project's types."""
     generator = compiled(module, _GENERATOR, "controller-gen", progress)
     with tempfile.TemporaryDirectory() as output:
-        command = [str(generator), "crd", f"paths={_TYPES}", f"output:crd:dir={output}"]
+        paths = [f"paths={package}" for package in types]
+        command = [str(generator), "crd", *paths, f"output:crd:dir={output}"]
         run_tool("generate", command, module, log)
         yield from sorted(Path(output).glob("*.yaml"))
