@@ -77,6 +77,7 @@ cases: .venv/.synced ## run a folder of cases: make cases DIR=path
 
 accept: .venv/.synced ## rewrite want.yaml of the cases below DIR from what happens
 	$(RUN)python -m roadstead.sim.cases --accept $(DIR)
+	$(RUN)python tests/service_cases.py
 
 manifests: .venv/.synced ## write deploy/ and the generated reference
 	$(RUN)python -m roadstead.deploy.generate
