@@ -3,7 +3,7 @@
 `render`, `check`, `explain` and `diff` all look at this and at nothing else.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,12 +44,26 @@ def judge(session: Session, out: Path | None = None, *, fresh: bool = False) -> 
     if catalog is None:
         return Judged(in_order(session.findings))
     seen = [session.snapshot(catalog, one, out, fresh=fresh) for one in catalog.everyone]
-    findings = judged(catalog, seen, session.findings)
+    return judge_snapshots(catalog, seen, session.findings)
+
+
+def judge_snapshots(
+    catalog: Catalog,
+    seen: Sequence[Snapshot],
+    further: Iterable[Finding] = (),
+    altered: Callable[[Output], Output] = lambda output: output,
+) -> Judged:
+    """The same of snapshots that are there already.
+
+    seen: one for each definition of the catalog. further: what was found in the files.
+    altered: what is done to each output before it is looked at, so that a test can break one.
+    """
+    findings = judged(catalog, seen, further)
     if any(one.severity == ERROR for one in findings):
         return Judged(findings)
     snapshots = {one.service.name: one for one in seen}
     ordered = {name: snapshots[name] for name in sorted(snapshots)}
-    outputs = {name: render(one) for name, one in ordered.items()}
+    outputs = {name: altered(render(one)) for name, one in ordered.items()}
     of_output = list(_of_output(ordered, outputs))
     return Judged(in_order((*findings, *of_output)), catalog, ordered, outputs)
 

@@ -18,7 +18,7 @@ from roadstead.kube.documents.text import Place, text_of
 MOST_NODES = 1_000_000
 DEEPEST = 100
 _MOST_SYNTAX_ERRORS = 50
-_LONGESTNUMBER = 400
+_LONGEST_NUMBER = 400
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -301,7 +301,7 @@ class _Reading:
         node.value = event.value
         if not event.implicit[0]:
             return
-        if len(event.value) > _LONGESTNUMBER and NUMBER.fullmatch(event.value):
+        if len(event.value) > _LONGEST_NUMBER and NUMBER.fullmatch(event.value):
             mark = event.start_mark
             self._problem("the number is too long", mark.line, mark.column, "quote it")
         else:

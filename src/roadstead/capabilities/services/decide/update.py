@@ -17,7 +17,9 @@ SEMVER = "semver"
 
 def _image(service: Service) -> Image | None:
     """The image of a container; None for a vm, or for one that has none."""
-    return parse_image(service.source.image) if service.source.image else None
+    if service.is_vm or not service.source.image:
+        return None
+    return parse_image(service.source.image)
 
 
 def image_names_a_version(seen: Snapshot) -> Iterator[Finding]:
@@ -38,6 +40,8 @@ def range_is_a_constraint(seen: Snapshot) -> Iterator[Finding]:
     """P-UPD-02 as far as the range itself goes, and P-UPD-07."""
     service = seen.service
     update = service.update
+    if service.is_vm:
+        return
     if update.order != SEMVER:
         if update.filter is None:
             message = f"order {update.order} needs `update.filter`"
