@@ -52,6 +52,7 @@ COMMANDS: dict[str, Entry] = {
     "service explain": Entry("service.explain", "Which line causes which object, and why."),
     "service diff": Entry("service.diff", "Two trees, and what the change between them risks."),
     "service drift": Entry("service.drift", "A tree against a cluster, read-only."),
+    "service selftest": Entry("service.selftest", "Whether this renderer is what it should be."),
     "service graph": Entry("service.graph", "Who calls whom, and in which wave."),
     "service secret": Entry("service.secret", "The skeleton of a required Secret."),
     "up": Entry("up", "Try it on a control plane of its own, no cluster."),
