@@ -21,19 +21,12 @@ def check(kind: Kind, body: Mapping[str, Any]) -> None:
     Raises: BugError naming the kind, the object and the place in it.
     Cost: about 0.1 ms for an anchor.
     """
-    place = violation(kind, body)
-    if place is not None:
+    validator = _validator(kind)
+    error = next(iter(validator.iter_errors(dict(body))), None)
+    if error is not None:
+        place = "/".join(str(part) for part in error.instance_path)
         name = (body.get("metadata") or {}).get("name", "")
         raise BugError(f"{kind.kind} {name} is not valid at `{place}`; nothing was sent")
-
-
-def violation(kind: Kind, body: Mapping[str, Any]) -> str | None:
-    """The place in an object that its kind's schema refuses; None where it fits.
-
-    Cost: as `check`.
-    """
-    error = next(iter(_validator(kind).iter_errors(dict(body))), None)
-    return None if error is None else "/".join(str(part) for part in error.instance_path)
 
 
 @cache

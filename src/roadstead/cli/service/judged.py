@@ -13,6 +13,7 @@ from roadstead.capabilities.services.decide import judged
 from roadstead.capabilities.services.decide.output import judge_output, repeated_objects
 from roadstead.capabilities.services.render.effective import Output, render
 from roadstead.capabilities.services.snapshot import Snapshot
+from roadstead.cli.service.fitting import unfit
 from roadstead.cli.service.session import Session
 
 
@@ -73,4 +74,5 @@ def _of_output(
 ) -> Iterator[Finding]:
     for name, output in outputs.items():
         yield from judge_output(snapshots[name], output)
+        yield from unfit(output)
     yield from repeated_objects(outputs.values())
