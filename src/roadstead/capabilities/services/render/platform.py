@@ -88,11 +88,8 @@ def edge(catalog: Catalog) -> str:
     return "".join(f"{line}\n" for line in sorted(lines))
 
 
-def _object(
-    platform: Platform, kind: Kind, name: str, namespace: str, spec: dict[str, Any]
-) -> dict[str, Any]:
-    prefix = platform.label_prefix
-    labels = {"app.kubernetes.io/managed-by": MANAGER, f"{prefix}/platform": platform.name}
+def _object(kind: Kind, name: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
+    labels = {"app.kubernetes.io/managed-by": MANAGER}
     return {
         "apiVersion": kind.api_version,
         "kind": kind.kind,
@@ -118,7 +115,7 @@ def _automation(platform: Platform) -> dict[str, Any]:
         "policySelector": {"matchExpressions": [exists]},
         "update": {"path": flux.output_path, "strategy": "Setters"},
     }
-    return _object(platform, kinds.IMAGE_AUTOMATION, NAME, flux.namespace, spec)
+    return _object(kinds.IMAGE_AUTOMATION, NAME, flux.namespace, spec)
 
 
 def _provider(platform: Platform) -> dict[str, Any]:
@@ -127,7 +124,7 @@ def _provider(platform: Platform) -> dict[str, Any]:
     host = f"alertmanager-operated.{home}.svc.{platform.cluster.dns_domain}"
     spec = {"type": "alertmanager", "address": f"http://{host}:9093/api/v2/alerts/"}
     name = platform.update.alert_provider
-    return _object(platform, kinds.PROVIDER, name, platform.flux.namespace, spec)
+    return _object(kinds.PROVIDER, name, platform.flux.namespace, spec)
 
 
 def _recurring_jobs(platform: Platform) -> list[dict[str, Any]]:
@@ -136,7 +133,6 @@ def _recurring_jobs(platform: Platform) -> list[dict[str, Any]]:
         return []
     return [
         _object(
-            platform,
             kinds.RECURRING_JOB,
             key,
             platform.storage.namespace,
@@ -164,4 +160,4 @@ def _layer(platform: Platform) -> dict[str, Any]:
         "sourceRef": {"kind": flux.source_ref.kind, "name": flux.source_ref.name},
         **({"dependsOn": [{"name": name} for name in flux.depends_on]} if flux.depends_on else {}),
     }
-    return _object(platform, kinds.FLUX_KUSTOMIZATION, LAYER_NAME, flux.namespace, spec)
+    return _object(kinds.FLUX_KUSTOMIZATION, LAYER_NAME, flux.namespace, spec)
