@@ -62,12 +62,13 @@ def validate(
     show(page, form, "validate", findings, names, skipped=list(skipped))
     if skipped:
         page.talk(f"not checked without --platform: {', '.join(skipped)}")
-    page.talk(f"{_many(len(names))} in {definitions.files} files: {summary(findings)}")
+    counts = f"{_many(len(names), 'definition')} in {_many(definitions.files, 'file')}"
+    page.talk(f"{counts}: {summary(findings)}")
     return ended(int(answers_no(findings, strict=strict)), gathered.problems)
 
 
-def _many(count: int) -> str:
-    return f"{count} definition" if count == 1 else f"{count} definitions"
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _with_platform(definitions: Definitions, file: str) -> tuple[Finding, ...]:
