@@ -45,6 +45,8 @@ def vpn_resolves_outside(seen: Snapshot) -> Iterator[Finding]:
 
 def lan_hosts_are_of_the_lan(seen: Snapshot) -> Iterator[Finding]:
     """S-06 of `lanEgress[].cidr`: within a range that does not count as the internet."""
+    if not seen.service.lan_egress:
+        return
     ranges = [ip_network(one) for one in seen.platform.egress.except_cidrs]
     for one in seen.service.lan_egress:
         asked = ip_network(one.cidr)

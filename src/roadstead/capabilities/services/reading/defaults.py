@@ -40,7 +40,7 @@ def materialised(written: Mapping[str, Any], platform: Platform) -> dict[str, An
 
 def filled(setting: Setting, value: Any) -> Any:
     """A copy of a value with the constant defaults of its fields."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         fields = setting.fields or next((one.fields for one in setting.either if one.fields), {})
         found = {
             key: filled(fields[key], one) if key in fields else _copied(one)
@@ -93,6 +93,6 @@ def _resources(found: dict[str, Any], platform: Platform) -> None:
 
 
 def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {key: _copied(one) for key, one in value.items()}
     return [_copied(one) for one in value] if isinstance(value, list) else value
