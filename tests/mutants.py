@@ -5,6 +5,7 @@ drops each guard. For every such mutant at least one case must fail; a guard tha
 reach, since what stands before it is right, names the test that must fail instead.
 """
 
+import argparse
 import multiprocessing
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ import pytest
 
 import attachment_mutants
 import gateway_mutants
+import service_mutants
 import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
 from roadstead.capabilities.anchors import api, decide, render
@@ -35,6 +37,7 @@ from roadstead.sim.cases import Case, find_cases, read_case, run_case
 from roadstead.wiring import Watch
 
 ROOT = Path(__file__).parent.parent
+Known = Case | service_mutants.CheckHolds | service_mutants.TreeHolds
 # `snapshot` gives its function `observe` the name of the module it lives in.
 observe = sys.modules["roadstead.capabilities.anchors.snapshot.observe"]
 
@@ -160,25 +163,32 @@ GUARDS = (
 )
 
 
-def cases(area: str) -> list[Case]:
+def cases(area: str) -> list[Known]:
     """Every case of a capability, read once."""
+    if area == service_mutants.AREA:
+        return [*service_mutants.known()]
     top = ROOT / "tests/cases" / area
     return [read_case(folder, name) for name, folder in find_cases(top)]
 
 
-def likeliest(known: list[Case], words: tuple[str, ...]) -> list[Case]:
+def likeliest(known: list[Known], words: tuple[str, ...]) -> list[Known]:
     """Cases in an order in which a mutant should be noticed soon; the order changes no verdict."""
     return sorted(known, key=lambda case: not any(word in case.name for word in words))
 
 
-def case_that_notices(known: list[Case]) -> str:
+def fails(case: Known) -> bool:
+    """Whether a case comes out differently."""
+    return bool(run_case(case).differences) if isinstance(case, Case) else case.fails()
+
+
+def case_that_notices(known: list[Known]) -> str:
     """The first case that fails, or nothing."""
     for case in known:
         try:
-            result = run_case(case)
-        except (RoadsteadError, LookupError, TypeError, ValueError) as error:
+            failed = fails(case)
+        except (AttributeError, RoadsteadError, LookupError, TypeError, ValueError) as error:
             return f"{case.name} ({type(error).__name__})"
-        if result.differences:
+        if failed:
             return case.name
     return ""
 
@@ -213,19 +223,34 @@ def judge(number: int) -> tuple[str, str]:
     return mutant.name, noticed
 
 
-KNOWN: dict[str, list[Case]] = {}
+KNOWN: dict[str, list[Known]] = {}
 MUTANTS = (
     *broken_rules(),
     *GUARDS,
     *attachment_mutants.MUTANTS,
     *gateway_mutants.MUTANTS,
     *wildcard_mutants.MUTANTS,
+    *service_mutants.MUTANTS,
 )
 
 
+AREAS = tuple(sorted({mutant.area for mutant in MUTANTS}))
+
+
 def main() -> int:
-    """Judge every mutant; 0 when none lives."""
-    for area in ("anchors", "attachments", "gateways", "wildcards"):
+    """Judge every mutant, or those of one capability; 0 when none lives."""
+    parser = argparse.ArgumentParser(prog="mutants")
+    parser.add_argument("--only", choices=AREAS, help="the mutants of one capability")
+    parser.add_argument("--named", default="", help="those with these words in their names")
+    given = parser.parse_args()
+    chosen = [
+        number
+        for number, mutant in enumerate(MUTANTS)
+        if given.only in {None, mutant.area} and given.named in mutant.name
+    ]
+    if not chosen:
+        parser.error(f"no mutant is called {given.named!r}")
+    for area in sorted({MUTANTS[number].area for number in chosen}):
         KNOWN[area] = cases(area)
         unbroken = case_that_notices(KNOWN[area])
         if unbroken:
@@ -233,11 +258,11 @@ def main() -> int:
             return 2
     lives = 0
     with multiprocessing.get_context("fork").Pool(2, maxtasksperchild=1) as pool:
-        for name, noticed in pool.imap(judge, range(len(MUTANTS))):
+        for name, noticed in pool.imap(judge, chosen):
             lives += not noticed
             sys.stdout.write(f"{'LIVES  ' if not noticed else 'noticed'}  {name}  {noticed}\n")
             sys.stdout.flush()
-    sys.stdout.write(f"{len(MUTANTS) - lives} passed, {lives} failed\n")
+    sys.stdout.write(f"{len(chosen) - lives} passed, {lives} failed\n")
     return 1 if lives else 0
 
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -287,14 +287,19 @@ def _go_mod(source: Path) -> str:
 
 def main() -> int:
     """Build the control plane and print where it is."""
+    return reported(one() for one in (build,))
+
+
+def reported(programs: Iterable[Path]) -> int:
+    """Print where programs are, each once it is built; 2 and why where one cannot be."""
     try:
-        path = build()
+        for path in programs:
+            sys.stdout.write(f"{path}\n")
     except TestbedError as error:
         say(f"error: {error.message}" + (f"\nlog: {error.log}" if error.log else ""))
         if error.hint:
             say(f"hint: {error.hint}")
         return 2
-    sys.stdout.write(f"{path}\n")
     return 0
 
 

@@ -37,12 +37,13 @@ DOCUMENTED = "documented"
 OURS = (ADDRESSES, DOCUMENTED)
 NAMES = (
     FLUX,
-    *OURS,
+    ADDRESSES,
+    "gateway-api",
     "cert-manager",
     "cilium",
+    DOCUMENTED,
     "envoy-gateway",
     "flux-services",
-    "gateway-api",
     "monitoring",
     "velero",
 )

@@ -14,12 +14,13 @@ hold stands at the top of its `main.go`.
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from roadstead.errors import TestbedError
-from roadstead.testbed.build import Progress, compiled, say, sources
+from roadstead.testbed.build import Progress, compiled, reported, say, sources
 
 TOOLS = ("cilium", "helm", "kustomize", "netpol")
 LIMIT_SECONDS = 600.0
@@ -60,3 +61,12 @@ def ask(
             step="ask",
         )
     return answers
+
+
+def main() -> int:
+    """Compile every tool and print where each is."""
+    return reported(tool(name) for name in TOOLS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
