@@ -14,7 +14,7 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from roadstead.errors import InputError
 
@@ -80,7 +80,7 @@ def write_tree(out: Path, files: Mapping[str, bytes]) -> Written:
         _refuse_foreign(out, files, before)
         wanted = {**files, MANIFEST: manifest(files)}
         changed = sorted(
-            path for path, content in wanted.items() if not _holds(out / path, content)
+            path for path, content in wanted.items() if not _holds(f"{out}/{path}", content)
         )
         removed = sorted(path for path in before - set(wanted) if os.path.lexists(out / path))
         if changed or removed:
@@ -96,7 +96,7 @@ def write_tree(out: Path, files: Mapping[str, bytes]) -> Written:
 
 def foreign(out: Path, ours: frozenset[str]) -> tuple[str, ...]:
     """Files below the folder that are not ours; of a folder that holds none of ours its name."""
-    homes = {parent.as_posix() for path in ours for parent in PurePosixPath(path).parents}
+    homes = set(_homes(ours))
     found: list[str] = []
     for folder, names, files in os.walk(out):
         inside = os.path.relpath(folder, out)
@@ -165,19 +165,27 @@ def _as_input_error(out: Path) -> Iterator[None]:
 
 def _refuse_foreign(out: Path, files: Mapping[str, bytes], before: frozenset[str]) -> None:
     """Refuse what would overwrite, or reach through, something that is not ours."""
-    checked: set[str] = set()
-    for path in sorted({*files, *before}):
-        for parent in reversed(PurePosixPath(path).parents[:-1]):
-            name = parent.as_posix()
-            if name in checked:
-                continue
-            checked.add(name)
-            if (out / name).is_symlink() or ((out / name).exists() and not (out / name).is_dir()):
-                raise _not_ours(out / name)
-        if path not in files or path in before or not os.path.lexists(out / path):
+    for home in _homes({*files, *before}):
+        where = out / home
+        if where.is_symlink() or (where.exists() and not where.is_dir()):
+            raise _not_ours(where)
+    for path in sorted(files.keys() - before):
+        at = f"{out}/{path}"
+        if not os.path.lexists(at):
             continue
-        if (out / path).is_symlink() or not _holds(out / path, files[path]):
+        if os.path.islink(at) or not _holds(at, files[path]):  # noqa: PTH114 - twenty thousand times
             raise _not_ours(out / path)
+
+
+def _homes(paths: Iterable[str]) -> list[str]:
+    """Every folder around the paths, outer ones first."""
+    found: set[str] = set()
+    for path in paths:
+        home = os.path.dirname(path)  # noqa: PTH120 - twenty thousand times
+        while home and home not in found:
+            found.add(home)
+            home = os.path.dirname(home)  # noqa: PTH120 - same
+    return sorted(found)
 
 
 def _not_ours(path: Path) -> InputError:
@@ -188,7 +196,7 @@ def _not_ours(path: Path) -> InputError:
     )
 
 
-def _holds(path: Path, content: bytes) -> bool:
+def _holds(path: str, content: bytes) -> bool:
     """Tell whether a plain file holds exactly this."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - asked twenty thousand times
@@ -212,17 +220,17 @@ def _put(stage: Path, files: Mapping[str, bytes]) -> None:
 
 def _exchange(out: Path, stage: Path, changed: list[str], removed: list[str]) -> None:
     """Move the staged files in, the manifest last; put everything back when that is cut short."""
-    existing = [path for path in (*changed, *removed) if os.path.lexists(out / path)]
+    existing = [path for path in (*changed, *removed) if os.path.lexists(f"{out}/{path}")]
+    for home in ("", *_homes(existing)):
+        (stage / _KEPT / home).mkdir(parents=True, exist_ok=True)
     for path in existing:
-        kept = stage / _KEPT / path
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        _keep(out / path, kept)
+        _keep(f"{out}/{path}", f"{stage}/{_KEPT}/{path}")
     folders = _missing_folders(out, changed)
     journal = {"changed": changed, "kept": existing, "made": folders}
     (stage / _JOURNAL).write_text(json.dumps(journal), "utf-8")
     try:
         for path in _moves(changed, folders):
-            os.replace(stage / _STAGED / path, out / path)  # noqa: PTH105 - what the tests cut short
+            os.replace(f"{stage}/{_STAGED}/{path}", f"{out}/{path}")  # noqa: PTH105 - cut short by tests
         for path in removed:
             (out / path).unlink()
         if MANIFEST in changed:
@@ -246,7 +254,7 @@ def _moves(changed: list[str], missing: list[str]) -> list[str]:
     return [*whole, *(path for path in single if path != MANIFEST)]
 
 
-def _keep(path: Path, kept: Path) -> None:
+def _keep(path: str, kept: str) -> None:
     """Keep a file under a second name; a copy where the file system has no links."""
     try:
         os.link(path, kept, follow_symlinks=False)
@@ -256,8 +264,7 @@ def _keep(path: Path, kept: Path) -> None:
 
 def _missing_folders(out: Path, paths: list[str]) -> list[str]:
     """The folders that must be made, outer ones first."""
-    homes = {parent.as_posix() for path in paths for parent in PurePosixPath(path).parents[:-1]}
-    return sorted(folder for folder in homes if not (out / folder).is_dir())
+    return [folder for folder in _homes(paths) if not (out / folder).is_dir()]
 
 
 @contextmanager
@@ -297,7 +304,6 @@ def _undo(out: Path, stage: Path) -> None:
 
 def _prune(out: Path, removed: list[str]) -> None:
     """Take away the folders that the removed files leave empty."""
-    homes = {parent.as_posix() for path in removed for parent in PurePosixPath(path).parents[:-1]}
-    for folder in sorted(homes, reverse=True):
+    for folder in reversed(_homes(removed)):
         if (out / folder).is_dir() and not any((out / folder).iterdir()):
             (out / folder).rmdir()

@@ -10,6 +10,7 @@ from functools import cached_property
 from roadstead.capabilities.services.api.model import Service
 from roadstead.capabilities.services.api.parts import TCP, Dependency, Route
 from roadstead.capabilities.services.api.platform import Platform, ServedPort
+from roadstead.capabilities.services.api.variables import mentions_variable
 from roadstead.kube.documents import Place
 
 
@@ -95,6 +96,15 @@ class Catalog:
         if scraped is not None and (found or service.is_vm):
             found.setdefault((scraped, TCP), "")
         return tuple(ServedPort(*pair, given) for pair, given in sorted(found.items()))
+
+    @cached_property
+    def has_variables(self) -> bool:
+        """Whether the platform file holds what Flux would replace, but for the bulk server's."""
+        stated = dict(self.platform.origin.value)
+        stores = dict(stated.get("storage") or {})
+        stores.pop("bulk", None)
+        options = self.platform.storage.mount_options
+        return mentions_variable([{**stated, "storage": stores}, options])
 
     @cached_property
     def cycles(self) -> tuple[tuple[str, ...], ...]:

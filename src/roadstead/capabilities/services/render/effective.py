@@ -4,16 +4,15 @@ The effective set is what the cluster ends up with; the folder holds the same, b
 that is rolled back travels inside a HelmRelease. Source: contract 0, 3.5, 5.1.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from roadstead.capabilities.services.api.catalog import Catalog
 from roadstead.capabilities.services.api.kinds import (
     DEPLOYMENT,
     PERSISTENT_VOLUME,
     STATEFUL_SET,
 )
+from roadstead.capabilities.services.api.variables import mentions_variable
 from roadstead.capabilities.services.render import (
     backup,
     identity,
@@ -34,7 +33,6 @@ from roadstead.capabilities.services.render.part import Rendered
 from roadstead.capabilities.services.snapshot import Snapshot
 
 RUNNING = (DEPLOYMENT, STATEFUL_SET)
-_VARIABLE = "${"
 
 BUILDERS: tuple[Callable[[Snapshot], Iterator[Rendered]], ...] = (
     namespace.namespace,
@@ -102,7 +100,7 @@ def protect(one: Rendered) -> None:
     A volume that names the bulk server's variable is the one that must be replaced in.
     Source: contract 3.13.
     """
-    if one.kind == PERSISTENT_VOLUME or not _mentions(one.body):
+    if one.kind == PERSISTENT_VOLUME or not mentions_variable(one.body):
         return
     notes = {**one.body["metadata"]["annotations"], part.SUBSTITUTE: part.DISABLED}
     one.body["metadata"]["annotations"] = part.in_order(notes)
@@ -110,23 +108,4 @@ def protect(one: Rendered) -> None:
 
 def _may_substitute(seen: Snapshot) -> bool:
     """Tell whether any text that is not the bulk server's could look like a variable."""
-    return _mentions(seen.service.origin.value) or _platform_mentions(seen.catalog)
-
-
-def _platform_mentions(catalog: Catalog) -> bool:
-    platform = catalog.platform
-    stated = dict(platform.origin.value)
-    stores = dict(stated.get("storage") or {})
-    stores.pop("bulk", None)
-    return _mentions({**stated, "storage": stores}) or any(
-        _VARIABLE in option for option in platform.storage.mount_options
-    )
-
-
-def _mentions(value: Any) -> bool:
-    """Tell whether any text in a value begins a variable."""
-    if isinstance(value, str):
-        return _VARIABLE in value
-    if isinstance(value, Mapping):
-        return any(_VARIABLE in key or _mentions(item) for key, item in value.items())
-    return isinstance(value, list | tuple) and any(_mentions(item) for item in value)
+    return seen.catalog.has_variables or mentions_variable(seen.service.origin.value)
