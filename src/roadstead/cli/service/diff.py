@@ -58,6 +58,7 @@ def diff(
     found = compare(before, after)
     if form == "table":
         _table(page, found)
+        page.flush()
         page.talk(_summary(found))
     else:
         page.write(machine(form, "ServiceDiff", {"differences": [_facts(one) for one in found]}))

@@ -85,6 +85,7 @@ def drift(
     rows = session.ask(kubeconfig, context, lambda client: _rows(client, held, label))
     if form == "table":
         _table(page, rows)
+        page.flush()
         page.talk(_summary(rows, len(held)))
     else:
         page.write(machine(form, "ServiceDrift", {"differences": [_facts(one) for one in rows]}))

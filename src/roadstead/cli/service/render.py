@@ -23,6 +23,7 @@ from roadstead.cli.service.session import (
     Tree,
     begin,
     require,
+    uncollected,
 )
 from roadstead.cli.service.session import chosen as chosen_services
 from roadstead.cli.service.told import FORMATS, lines, show, summary
@@ -90,12 +91,14 @@ def render(
         raise InputError(
             "nowhere to render to", hint="name a folder with --out, or print with --stdout"
         )
-    session = begin(files or (), platform, secrets=secrets, core=core)
-    result = judge(session, Path(out) if out else None, fresh=fresh)
+    with uncollected():
+        session = begin(files or (), platform, secrets=secrets, core=core)
+        result = judge(session, Path(out) if out else None, fresh=fresh)
     for problem in session.problems:
         complain(problem)
     if result.stops or session.problems:
         show(shown, form, "render", result.findings, list(result.snapshots))
+        shown.flush()
         shown.talk(f"Nothing was written: {summary(result.findings)}")
         return FAILED
     catalog = require(result.catalog)
@@ -106,7 +109,8 @@ def render(
             shown.talk(one.line)
         return 0
     folder = Path(out)
-    made = tree_of(result, session.shown, names if services else ())
+    with uncollected():
+        made = tree_of(result, session.shown, names if services else ())
     written = write_tree(folder, made | (_others(folder, names) if services else {}))
     _tell(shown, result, written, list(rows(result, names)), (out, form))
     return 0
@@ -160,6 +164,7 @@ def _tell(
         show(shown, form, "render", result.findings, list(result.snapshots), **body)
     else:
         _table(shown, result, told, out)
+    shown.flush()
     shown.talk(_changes(written))
     for path in written.foreign[:_MOST_FOREIGN]:
         shown.talk(f"note: {Path(out) / path} is not ours and was left alone")

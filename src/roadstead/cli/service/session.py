@@ -4,7 +4,9 @@ Every problem of every file is kept for the end; a catalog is there as soon as t
 can be read.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
@@ -52,6 +54,18 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Take no image over from an earlier output tree.")
 ]
 Tree = Annotated[str, typer.Option("--out", metavar="DIR", help="The folder of the output tree.")]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Look for no reference cycles: a catalog has none, and looking takes a fifth of a run."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
