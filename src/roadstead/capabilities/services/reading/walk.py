@@ -51,7 +51,7 @@ def spelt(path: Path) -> str:
         if isinstance(step, int):
             parts.append(f"[{step}]")
         else:
-            parts.append(f".{step}" if parts else step)
+            parts.append(f".{_cut(step)}" if parts else _cut(step))
     return "".join(parts)
 
 
