@@ -3,11 +3,54 @@
 import pytest
 
 from roadstead.capabilities.services.api.checks import CHECKS
+from roadstead.capabilities.services.decide.secrets import looks_secret
 from roadstead.cli.service.check_cases import CheckCase, cases
 from services_base import BASE, findings, ids
 
+ROWS = {
+    "I-1": "SD-04",
+    "I-2": "SD-63 SD-64",
+    "I-6": "SD-82",
+    "P-CAT-01": "SD-86",
+    "P-CAT-02": "SD-87",
+    "P-CAT-03": "SD-59",
+    "P-DEP-01": "SD-26",
+    "P-DEP-02": "SD-27",
+    "P-DEP-03": "SD-88",
+    "P-DEP-04": "SD-28",
+    "P-DEP-05": "SD-25",
+    "P-ICC-04": "SD-35",
+    "P-NET-01": "SD-37",
+    "P-NET-02": "SD-38",
+    "P-NET-03": "SD-40",
+    "P-STO-01": "SD-47",
+    "P-STO-02": "SD-47 SD-50",
+    "P-STO-03": "SD-50",
+    "P-STO-05": "SD-48",
+    "P-STO-06": "SD-49",
+    "P-STO-08": "SD-52",
+    "P-STO-09": "SD-85",
+    "P-RTE-01": "SD-58",
+    "P-IDP-01": "SD-66",
+    "P-IDP-02": "SD-66",
+    "P-IDP-04": "SD-65",
+    "P-SEC-01": "SD-69",
+    "P-SEC-02": "SD-70",
+    "P-SEC-03": "SD-69",
+    "P-SEC-04": "SD-55",
+    "P-SEC-05": "SD-54",
+    "P-UPD-01": "SD-77",
+    "P-UPD-02": "SD-73",
+    "P-UPD-03": "SD-72",
+    "P-UPD-05": "SD-53",
+    "P-OBS-02": "SD-79",
+    "P-VM-03": "SD-85",
+    "P-PSA-01": "SD-57",
+}
+"""The rows of the contract's section 7 whose check part a case shows."""
 CASES = [
-    pytest.param(one, id=f"{one.check}-{number}") for number, one in enumerate(cases(), start=1)
+    pytest.param(one, id=f"{one.check}-{number} {ROWS.get(one.check, '')}".strip())
+    for number, one in enumerate(cases(), start=1)
 ]
 
 
@@ -41,6 +84,47 @@ def test_every_check_but_those_of_the_schema_has_a_case() -> None:
     wanted = {name for name in CHECKS if not name.startswith("S-")}
 
     assert wanted == {one.check for one in cases()}
+
+
+def test_a_host_in_capitals_is_refused_before_it_is_compared() -> None:
+    """SD-59: S-04 for the upper case one, and no second finding for the same host."""
+    host = "Gitea.home.example.net"
+    found = findings(change={"wiki": {"ingressRoutes": [{"host": host, "port": 3000}]}})
+
+    assert ["S-04"] == [one.id for one in found if one.severity == "error"]
+
+
+@pytest.mark.parametrize("tag", ["2.5.308", "v1.2.3", "1.2.3-rc.1", "1.2", "bookworm"])
+def test_a_range_is_derived_from_a_release_alone(tag: str) -> None:
+    """SD-72: `^X.Y.Z`, with or without a `v`; any other tag needs a range or a pin."""
+    image = f"ghcr.io/requarks/wiki:{tag}"
+    found = findings(change={"wiki": {"source": {"image": image}, "update": {"range": None}}})
+
+    assert (tag not in {"2.5.308", "v1.2.3"}) == ("P-UPD-03" in ids(found, "wiki"))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("API_TOKEN", True),
+        ("DB_PASS", True),
+        ("ADMIN_PASSWORD", True),
+        ("APIKEY", True),
+        ("AWS_SECRET_ACCESS_KEY", True),
+        ("PRIVATE_KEY", True),
+        ("dbPassword", True),
+        ("db_password", True),
+        ("SMTP_CREDENTIALS", True),
+        ("PASSENGERS", False),
+        ("COMPASS", False),
+        ("TOKENIZER", False),
+        ("KEYBOARD", False),
+        ("TZ", False),
+    ],
+)
+def test_a_word_of_a_secret_is_a_word(name: str, expected: bool) -> None:
+    """P-SEC-04 looks at the words of a name, not at letters within them."""
+    assert expected == looks_secret(name)
 
 
 def test_the_examples_have_no_finding_that_stops_anything() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from roadstead.capabilities.services.api.findings import Finding, Severity
 from roadstead.capabilities.services.api.model import Origin
+from roadstead.capabilities.services.reading.plain import shown
 from roadstead.errors import InputError
 from roadstead.kube.documents import Document, Place, RepeatedKeyError, parse
 
@@ -80,7 +81,8 @@ def _problem(problem: InputError, about: str, what: str) -> Finding:
     place = Place(file, int(line), int(at))
     if isinstance(problem, RepeatedKeyError):
         message = (
-            f"key `{problem.key}` appears twice in the same mapping (first at line {problem.first})"
+            f"key `{shown(problem.key)}` appears twice in the same mapping"
+            f" (first at line {problem.first})"
         )
         return Finding(Severity.ERROR, "S-08", about, message, place, problem.hint)
     return _not(what, problem.message, place, about, problem.hint)
@@ -98,7 +100,7 @@ def origins(document: Document, findings: list[Finding]) -> Iterator[Origin]:
     for key in value:
         if key != "services":
             place = document.place_of(key)
-            message = f"unknown field `{key}` beside `services`"
+            message = f"unknown field `{shown(key)}` beside `services`"
             findings.append(Finding(Severity.ERROR, "S-01", "", message, place))
     entries = value["services"]
     place = document.value_place("services")

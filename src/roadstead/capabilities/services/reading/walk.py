@@ -10,11 +10,11 @@ from typing import Any
 from roadstead.capabilities.services.api.findings import Finding, Severity
 from roadstead.capabilities.services.api.model import Origin
 from roadstead.capabilities.services.api.setting import Setting
+from roadstead.capabilities.services.reading.plain import shown
 from roadstead.kube.documents import Place
 from roadstead.kube.nearest import nearest
 
 MERGE_KEY = "<<"
-_LONGEST_SHOWN = 120
 _FARTHEST = 2
 
 Path = tuple[str | int, ...]
@@ -51,7 +51,7 @@ def spelt(path: Path) -> str:
         if isinstance(step, int):
             parts.append(f"[{step}]")
         else:
-            parts.append(f".{_cut(step)}" if parts else _cut(step))
+            parts.append(f".{shown(step)}" if parts else shown(step))
     return "".join(parts)
 
 
@@ -208,7 +208,7 @@ class Walk:
         near = nearest(key, (one for one in setting.fields if one not in value), _FARTHEST)
         near = near or nearest(key, setting.fields, _FARTHEST)
         hint = f"did you mean `{near}`?" if near else ""
-        message = f"unknown field `{_cut(key)}`" + (f" in `{spelt(path)}`" if path else "")
+        message = f"unknown field `{shown(key)}`" + (f" in `{spelt(path)}`" if path else "")
         return self.finding("S-01", place, message, hint), near
 
     def _any_keys(
@@ -224,7 +224,7 @@ class Walk:
             if (matcher is not None and matcher.fullmatch(key) is None) or (
                 holds is not None and not holds(key)
             ):
-                message = f'`{spelt(path)}`: "{_cut(key)}" does not match {setting.key_words}'
+                message = f'`{spelt(path)}`: "{shown(key)}" does not match {setting.key_words}'
                 yield self.finding("S-04", place, message)
             yield from self._value(values, one, (*path, key))
 
@@ -247,10 +247,4 @@ def _identity(setting: Setting, keys: tuple[str, ...], one: Any, number: int) ->
 
 
 def _shown(setting: Setting, value: str) -> str:
-    return "the value" if setting.private else f'"{_cut(value)}"'
-
-
-def _cut(value: str) -> str:
-    """A text fit for one line."""
-    value = value.encode("unicode_escape").decode() if not value.isprintable() else value
-    return value if len(value) <= _LONGEST_SHOWN else f"{value[:_LONGEST_SHOWN]}..."
+    return "the value" if setting.private else f'"{shown(value)}"'
