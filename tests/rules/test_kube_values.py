@@ -4,6 +4,7 @@ from decimal import Decimal
 
 import pytest
 
+from roadstead.kube.expressions import expression, is_expression
 from roadstead.kube.images import Image, is_image, parse_image
 from roadstead.kube.nearest import nearest
 from roadstead.kube.quantities import is_positive_quantity, is_quantity, parse_quantity
@@ -145,3 +146,33 @@ def test_the_nearest_word_is_meant(word: str, most: int | None, expected: str) -
 
     assert expected == nearest(word, words, most)
     assert "" == nearest("a", [], None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"^(?P<version>\d+\.\d+\.\d+)$",
+        r"^(?<version>\d+)$",
+        r"^\p{Lu}+\z",
+        r"^[[:alpha:]]+[-_]",
+        r"^\Qa.b\E",
+        "a{1,3}?",
+        "(?i)rc",
+    ],
+)
+def test_an_expression_of_go_is_read(text: str) -> None:
+    """Flux and oauth2-proxy would read it."""
+    assert is_expression(text)
+
+
+@pytest.mark.parametrize("text", ["(", "[", "*", "a**", r"(a)\1", "(?=x)", "(?<!x)", "a" * 1001])
+def test_what_go_would_not_read_is_refused(text: str) -> None:
+    """No look-around, no back-references, nothing that is not closed."""
+    assert not is_expression(text)
+
+
+def test_classes_of_go_mean_what_they_say() -> None:
+    """A tag is judged as automation would."""
+    assert expression("^[[:digit:]]+$").search("123")
+    assert not expression("^[[:digit:]]+$").search("12a")
+    assert expression(r"^v(?<n>\d)\z").search("v1")

@@ -5,7 +5,7 @@ import pytest
 from roadstead.capabilities.services.api.checks import CHECKS
 from roadstead.capabilities.services.decide.secrets import looks_secret
 from roadstead.cli.service.check_cases import CheckCase, cases
-from services_base import BASE, findings, ids
+from services_base import BASE, errors, findings, ids
 
 ROWS = {
     "I-1": "SD-04",
@@ -125,6 +125,37 @@ def test_a_range_is_derived_from_a_release_alone(tag: str) -> None:
 def test_a_word_of_a_secret_is_a_word(name: str, expected: bool) -> None:
     """P-SEC-04 looks at the words of a name, not at letters within them."""
     assert expected == looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    ("ports", "expected"),
+    [
+        ([{"port": 80, "name": "web"}, {"port": 81, "name": "web"}], ["S-09"]),
+        ([{"port": 80, "name": "tcp-3000"}], ["S-09"]),
+        ([{"port": 80, "name": "web"}, {"port": 81, "name": "api"}], []),
+    ],
+)
+def test_no_two_ports_of_a_service_have_one_name(
+    ports: list[dict[str, object]], expected: list[str]
+) -> None:
+    """The API server refuses such a Service; a name may also meet one the renderer makes."""
+    found = findings(change={"gitea": {"ports": [{"port": 3000}, *ports]}})
+
+    assert expected == errors(found)
+
+
+def test_every_namespace_of_the_platform_file_is_reserved() -> None:
+    """Section 2: also that of an image's claim, but not Keycloak's own."""
+    images = {"golden": {"source": {"http": None, "pvc": {"name": "a", "namespace": "images"}}}}
+    template = {"osFamily": "debian", "size": "1Gi", "cpu": 1, "memory": "1Gi"}
+    platform = {"vmTemplates": {"golden": {**template, **images["golden"]}}}
+    image = {"source": {"image": "docker.io/library/redis:7.4.1"}}
+    change = dict.fromkeys(("images", "keycloak", "databases", "default"), image)
+    found = findings(platform=platform, change=change)
+
+    assert ["databases", "default", "images"] == sorted(
+        one.service for one in found if one.id == "P-CAT-02"
+    )
 
 
 def test_the_examples_have_no_finding_that_stops_anything() -> None:

@@ -162,6 +162,12 @@ def test_a_minimal_definition_gets_every_default() -> None:
             MINIMAL + 'auth:\n  skipPaths: ["^/"]\n', [("S-04", 5)], "", id="everything skipped"
         ),
         pytest.param(
+            MINIMAL + "update: {filter: {pattern: '('}}\n", [("S-04", 4)], "Go", id="filter"
+        ),
+        pytest.param(
+            MINIMAL + f"update: {{cadence: {'9' * 60}h}}\n", [("S-04", 4)], "", id="for ever"
+        ),
+        pytest.param(
             MINIMAL + "probes: {readiness: {}}\n", [("S-04", 4)], "exactly one", id="no probe"
         ),
         pytest.param(

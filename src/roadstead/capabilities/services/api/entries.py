@@ -25,6 +25,7 @@ from roadstead.capabilities.services.api.words import (
     port_of,
     protocol_of,
 )
+from roadstead.kube.expressions import is_expression
 from roadstead.kube.images import is_image
 from roadstead.kube.quantities import is_positive_quantity
 
@@ -177,7 +178,12 @@ UPDATE = mapping(
         "filter": mapping(
             "Which tags count, for tags that are no plain versions.",
             {
-                "pattern": text("Regular expression a tag must match.", shortest=1),
+                "pattern": text(
+                    "Regular expression a tag must match.",
+                    shortest=1,
+                    words="a regular expression as Go reads it, without look-around",
+                    holds=is_expression,
+                ),
                 "extract": text("The part that is compared, as `$version`."),
             },
             required=("pattern",),

@@ -337,6 +337,8 @@ class Platform:
             *self.network.client_namespaces,
             *(one.namespace for one in self.platform_services.values()),
         }
+        claims = (one.source.get("pvc") or {} for one in self.vm_templates.values())
+        found |= {one["namespace"] for one in claims if one}
         if self.egress.vpn.proxy is not None:
             found.add(self.egress.vpn.proxy.namespace)
         return frozenset(found)

@@ -6,6 +6,7 @@ from ipaddress import ip_network
 from typing import Any
 
 from roadstead.capabilities.services.api.setting import Setting, choice, number, text
+from roadstead.kube.expressions import is_expression
 from roadstead.kube.names import is_label_key, is_label_value, is_subdomain
 from roadstead.kube.times import parse_duration
 
@@ -41,7 +42,6 @@ LEVELS = ("restricted", "baseline", "privileged")
 PROTOCOLS = ("TCP", "UDP")
 
 _SHORTEST_CADENCE, _LONGEST_CADENCE = timedelta(minutes=5), timedelta(hours=720)
-_LONGEST_DURATION = 64
 
 
 def name_of(meaning: str, **more: Any) -> Setting:
@@ -73,17 +73,25 @@ def duration_of(meaning: str, default: str, **more: Any) -> Setting:
 
 
 def is_duration(given: str) -> bool:
-    """Tell whether a duration is above zero."""
-    return len(given) <= _LONGEST_DURATION and parse_duration(given) > timedelta()
+    """Tell whether a duration is above zero, and no longer than can be counted."""
+    return _length(given) > timedelta()
+
+
+def _length(given: str) -> timedelta:
+    """How long a duration is; zero for one that cannot be counted."""
+    try:
+        return parse_duration(given)
+    except (ValueError, OverflowError):
+        return timedelta()
 
 
 def is_cadence(given: str) -> bool:
     """Tell whether a scan interval is one of the words, or from 5 minutes to 720 hours."""
     if given in CADENCES:
         return True
-    if re.fullmatch(DURATION, given) is None or len(given) > _LONGEST_DURATION:
+    if re.fullmatch(DURATION, given) is None:
         return False
-    return _SHORTEST_CADENCE <= parse_duration(given) <= _LONGEST_CADENCE
+    return _SHORTEST_CADENCE <= _length(given) <= _LONGEST_CADENCE
 
 
 def is_port_name(given: str) -> bool:
@@ -109,13 +117,7 @@ def is_network(given: str) -> bool:
 
 def is_skip_path(given: str) -> bool:
     """Tell whether a path expression opens no more than it says: `^/` and something."""
-    if not given.startswith("^/") or given == "^/":
-        return False
-    try:
-        re.compile(given)
-    except re.error:
-        return False
-    return True
+    return given.startswith("^/") and given != "^/" and is_expression(given)
 
 
 def labels_of(meaning: str, **more: Any) -> Setting:

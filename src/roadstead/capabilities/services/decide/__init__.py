@@ -32,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     edges.dependencies_exist,
     edges.dependencies_end,
     edges.dependencies_are_served,
+    edges.ports_are_named_apart,
     edges.clients_are_told_apart,
     edges.clients_are_platform_controllers,
     network.vpn_is_used_where_required,

@@ -144,6 +144,24 @@ def _listed(ports: Mapping[tuple[int, str], None]) -> str:
     return "it serves " + ", ".join(f"{port}/{protocol}" for port, protocol in sorted(ports))
 
 
+def ports_are_named_apart(seen: Snapshot) -> Iterator[Finding]:
+    """S-09 of `ports[].name`: a Service has no two ports of one name, given or made."""
+    service = seen.service
+    if seen.catalog.get(service.name) is not service:
+        return
+    first: dict[str, str] = {}
+    named = {(one.port, one.protocol): one for one in service.ports if one.name}
+    for port in seen.catalog.served(service.name):
+        asked = f"{port.port}/{port.protocol}"
+        known = first.setdefault(port.entry, asked)
+        if known == asked or not named:
+            continue
+        stated = named.get((port.port, port.protocol)) or next(iter(named.values()))
+        message = f"ports {known} and {asked} are both named {port.entry}"
+        path = ("ports", stated.index, "name")
+        yield said(seen, "S-09", path, message, hint="give one of them another name")
+
+
 def clients_are_told_apart(seen: Snapshot) -> Iterator[Finding]:
     """P-ICC-01 and P-ICC-02: each has a policy name of its own."""
     first: dict[str, int] = {}

@@ -1,6 +1,5 @@
 """Rules of images, versions and health. Source: contract 3.10, 4.2."""
 
-import re
 from collections.abc import Iterator
 
 from roadstead.capabilities.services.api.findings import POLICY, WARNING, Finding
@@ -8,6 +7,7 @@ from roadstead.capabilities.services.api.model import Service
 from roadstead.capabilities.services.api.parts import TCP
 from roadstead.capabilities.services.decide.saying import said
 from roadstead.capabilities.services.snapshot import Snapshot
+from roadstead.kube.expressions import expression
 from roadstead.kube.images import Image, parse_image
 from roadstead.kube.semver import Constraint, Version
 
@@ -99,7 +99,7 @@ def _taken(service: Service, tag: str) -> str:
     stated = service.update.filter
     if stated is None:
         return tag
-    found = re.search(stated.pattern, tag)
+    found = expression(stated.pattern).search(tag)
     if found is None:
         raise ValueError(f"`{tag}` does not pass the filter")
     if not stated.extract:
