@@ -43,7 +43,10 @@ AREA = "services"
 # These packages give a function the name of the module it lives in.
 judged = sys.modules["roadstead.cli.service.judged"]
 MATRIX = "tests/rules/test_services_matrix.py"
-_CHECK = re.compile(r'"((?:P-[A-Z]+-[0-9]+)|(?:I-[0-9]))"')
+NEEDS = "tests/rules/test_services_needs.py"
+BY = {"lan_hosts_are_of_the_lan": "tests/rules/test_services_lan.py"}
+"""Rules whose findings are of the schema, which have no bundled case."""
+_CHECK = re.compile(r'"((?:[PS]-(?:[A-Z]+-)?[0-9]+)|(?:I-[0-9]))"')
 _ALWAYS = ("examples", "every-extension")
 
 
@@ -125,10 +128,11 @@ def broken_rules() -> Iterator[Mutant]:
     """Each rule, silent and contrary."""
     for rule in decide.RULES:
         checks = tuple(f"check {one} " for one in checks_of(rule))
+        by = BY.get(rule.__name__, "")
         for way, change in (("lets all pass", always(())), ("inverted", inverted(rule))):
             told = tuple(change if one is rule else one for one in decide.RULES)
             name = f"services: rule {rule.__name__}: {way}"
-            yield Mutant(name, ((decide, "RULES", told),), area=AREA, likely=checks)
+            yield Mutant(name, ((decide, "RULES", told),), by, AREA, checks)
 
 
 def dropped_builders() -> Iterator[Mutant]:
@@ -218,9 +222,9 @@ GUARDS = (
     guard("schemas are not asked", (judged, "unfit", always(()))),
     # Of definitions, the platform file and Secrets.
     guard("the platform may leave out what is used", (decide, "platform_has_what_is_used", always(())),
-          by="tests/rules/test_services_checks.py"),
-    guard("needs: no login", (needs, "_identity", always(()))),
-    guard("needs: no tunnel", (needs, "_vpn", always(()))),
+          by=NEEDS),
+    guard("needs: no login", (needs, "_identity", always(())), by=NEEDS),
+    guard("needs: no tunnel", (needs, "_vpn", always(())), by=NEEDS),
     guard("waivers: unknown ones are not told", (waivers, "_fault", always(()))),
     guard("no name of a client is taken", (edges, "_TAKEN", frozenset())),
     guard("no port is closed", (edges, "_closed_ports", always(None))),

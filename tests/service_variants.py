@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from roadstead.sim.merge import merged
 from service_catalogs import EXAMPLES, Shelf
 
 Body = dict[str, Any]
@@ -132,19 +133,6 @@ VARIANTS = (
         "filter": {"pattern": "^2\\.5\\.(?P<n>\\d+)$", "extract": "$n"}}}}),
 )  # fmt: skip
 """Each is a whole catalog; together they reach every builder."""
-
-
-def merged(body: Mapping[str, Any], change: Mapping[str, Any]) -> Body:
-    """Lay a change over a mapping; None takes a key away."""
-    found = dict(body)
-    for key, value in change.items():
-        if value is None:
-            found.pop(key, None)
-        elif isinstance(value, Mapping) and isinstance(found.get(key), Mapping):
-            found[key] = merged(found[key], value)
-        else:
-            found[key] = value
-    return found
 
 
 def written(variant: Variant, folder: Path) -> Shelf:
