@@ -18,7 +18,8 @@ from roadstead.capabilities.services.snapshot import Snapshot
 from roadstead.cli.service.shapes import fits, schema_of, violation
 from roadstead.kube.documents import dump
 from roadstead.kube.refs import SECRET, Kind
-from service_variants import VARIANTS, Variant, merged
+from roadstead.sim.merge import merged
+from service_variants import VARIANTS, Variant
 from services_base import BASE
 
 EXAMPLES = BASE.definitions
