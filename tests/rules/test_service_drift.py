@@ -80,6 +80,13 @@ def test_what_the_server_adds_is_no_difference(path: str) -> None:
         pytest.param(
             VOLUME, {"spec": {"nfs": {"path": "/tank"}}}, ["spec.nfs.path"], id="path-differs"
         ),
+        pytest.param(VOLUME, {"spec": {"storageClassName": None}}, [], id="no-class-of-a-volume"),
+        pytest.param(
+            "PersistentVolumeClaim/jellyfin/jellyfin-media",
+            {"spec": {"storageClassName": None}},
+            ["spec.storageClassName"],
+            id="no-class-of-a-claim",
+        ),
         pytest.param(
             WORKLOAD,
             {"metadata": {"labels": {"app.kubernetes.io/managed-by": "other"}}},
@@ -118,6 +125,6 @@ def test_a_packaged_object_is_compared_as_it_runs() -> None:
     """What Helm applies is the object, not the release that carries it."""
     held = OBJECTS[WORKLOAD]
     assert (True, "gitea/30-workload.yaml") == (held.packaged, held.file)
-    assert "manifests" not in OBJECTS[RELEASE].body["spec"]["values"]
+    assert "values" not in OBJECTS[RELEASE].body["spec"]
     assert isinstance(held, Held)
     assert held.key == key_of(held.body)

@@ -7,7 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from roadstead.capabilities.services.api.kinds import CILIUM_POLICY, DATA_VOLUME
+from roadstead.capabilities.services.api.kinds import (
+    CILIUM_POLICY,
+    DATA_VOLUME,
+    PERSISTENT_VOLUME,
+)
 from roadstead.capabilities.services.changes.fields import Change, list_key
 from roadstead.capabilities.services.changes.objects import Held
 from roadstead.capabilities.services.render.part import DISABLED, SUBSTITUTE
@@ -29,6 +33,9 @@ def drift(held: Held, live: Mapping[str, Any]) -> tuple[Change, ...]:
     found = list(_refused(live)) if held.key.kind == CILIUM_POLICY.kind else []
     if held.key.kind == DATA_VOLUME.kind:
         return tuple(found)  # written once; CDI refuses any later change
+    if held.key.kind == PERSISTENT_VOLUME.kind:
+        # The server drops an empty class of a volume; of a claim it keeps it, and must.
+        live = {**live, "spec": {"storageClassName": "", **(live.get("spec") or {})}}
     body = held.body
     notes = (body.get("metadata") or {}).get("annotations") or {}
     replaced = notes.get(SUBSTITUTE) != DISABLED

@@ -83,6 +83,7 @@ def _opened(body: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]
     spec = dict(body.get("spec") or {})
     values = dict(spec.get("values") or {})
     manifests = values.pop("manifests", None)
-    spec["values"] = values
+    spec.pop("values", None)
+    spec |= {"values": values} if values else {}
     carried = [one for one in manifests or () if isinstance(one, dict)]
     return carried, {**body, "spec": spec}
