@@ -9,7 +9,7 @@ from roadstead.cli.options import application
 from roadstead.cli.out import Screen
 from roadstead.errors import InputError
 from roadstead.explain.ask import kinds
-from roadstead.explain.subjects import MEANINGS
+from roadstead.explain.subjects import CHECKS, MEANINGS
 
 EXAMPLES = (
     "source <(roadstead completion bash)",
@@ -111,7 +111,7 @@ def _words(name: str) -> str:
         "manifests": ("crds", "rbac"),
         "gateways": ("resolve", "render"),
         "completion": SHELLS,
-        "docs": tuple(MEANINGS),
+        "docs": (*MEANINGS, *(check.name for _, check in CHECKS)),
         "why": tuple(f"{kind}/" for kind in kinds()),
         "explain": tuple(f"{kind}/" for kind in kinds()),
     }.get(name, ())

@@ -9,6 +9,7 @@ from roadstead.capabilities.services.api.fields import DEFINITION, SCHEMA_VERSIO
 from roadstead.capabilities.services.api.findings import Finding
 from roadstead.capabilities.services.api.model import Origin
 from roadstead.capabilities.services.api.words import VERSION
+from roadstead.capabilities.services.reading.plain import about_of
 from roadstead.capabilities.services.reading.texts import Text, opened, origins
 from roadstead.capabilities.services.reading.walk import Walk
 
@@ -69,9 +70,7 @@ def read_definitions(texts: Iterable[Text], *, core: bool = False) -> Definition
 
 def _problems(origin: Origin, *, core: bool) -> Iterator[Finding]:
     written = origin.value
-    name = written.get("name")
-    about = name if isinstance(name, str) and name.isprintable() else ""
-    walk = Walk(origin, about, core)
+    walk = Walk(origin, about_of(written.get("name")), core)
     yield from walk.findings(DEFINITION, written)
     yield from _source(walk, written)
     yield from _version(walk, written)

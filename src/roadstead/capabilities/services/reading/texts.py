@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from roadstead.capabilities.services.api.findings import Finding, Severity
 from roadstead.capabilities.services.api.model import Origin
-from roadstead.capabilities.services.reading.plain import shown
+from roadstead.capabilities.services.reading.plain import about_of, shown
 from roadstead.errors import InputError
 from roadstead.kube.documents import Document, Place, RepeatedKeyError, parse
 
@@ -67,8 +67,8 @@ def opened(text: Text, about: str = "", what: str = "a definition") -> Opened:
 
 
 def _name_of(document: Document) -> str:
-    name = document.value.get("name") if isinstance(document.value, dict) else None
-    return name if isinstance(name, str) and name.isprintable() else ""
+    value = document.value
+    return about_of(value.get("name")) if isinstance(value, dict) else ""
 
 
 def _not(what: str, reason: str, place: Place, about: str, hint: str = "") -> Finding:
