@@ -9,13 +9,16 @@ def nearest(word: str, words: Iterable[str], most: int | None = None) -> str:
     most: how many at most; None for no limit. Of equally near ones the first in order.
     Cost: linear in the words for those that differ in length by more than the best so far.
     """
-    best, found = len(word) + 64 if most is None else most, ""
+    best = len(word) + 64 if most is None else most
+    found = ""
     for one in sorted(words):
-        if abs(len(one) - len(word)) > best:
-            continue
-        distance = _distance(word, one, best)
-        if distance < best or (distance == best and not found):
-            best, found = distance, one
+        if abs(len(one) - len(word)) <= best:
+            distance = _distance(word, one, best)
+            if distance <= best:
+                # From here on only what is nearer counts.
+                found, best = one, distance - 1
+                if best < 1:
+                    break
     return found
 
 

@@ -12,6 +12,7 @@ from roadstead.capabilities.services.api.parts import TCP, Dependency, Route
 from roadstead.capabilities.services.api.platform import Platform, ServedPort
 from roadstead.capabilities.services.api.variables import mentions_variable
 from roadstead.kube.documents import Place
+from roadstead.kube.nearest import nearest
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,20 @@ class Catalog:
     def first_named(self) -> Mapping[str, Service]:
         """Who has each name first, in the order of files and lines."""
         return {one.name: one for one in reversed(self.everyone)}
+
+    @cached_property
+    def _meant(self) -> dict[str, str]:
+        return {}
+
+    def nearest_target(self, name: str) -> str:
+        """The dependency target that a name was probably meant to be; empty for none.
+
+        Asked once for each name: many services may miss the same one.
+        """
+        if name not in self._meant:
+            targets = {*self.by_name, *self.platform.platform_services}
+            self._meant[name] = nearest(name, targets, max(2, len(name) * 2 // 3))
+        return self._meant[name]
 
     def needs(self, name: str) -> tuple[str, ...]:
         """The distinct catalog services one depends on, sorted."""

@@ -7,7 +7,6 @@ from roadstead.capabilities.services.api.findings import Finding
 from roadstead.capabilities.services.api.parts import TCP, Dependency
 from roadstead.capabilities.services.decide.saying import meant, said
 from roadstead.capabilities.services.snapshot import Snapshot
-from roadstead.kube.nearest import nearest
 
 _TAKEN = frozenset({"auth", "direct", "gateway"})
 
@@ -72,8 +71,7 @@ def dependencies_exist(seen: Snapshot) -> Iterator[Finding]:
         if one.to == service.name:
             yield said(seen, "P-DEP-02", path, f"{service.name} depends on itself")
         elif not catalog.knows(one.to) and one.to not in platform.platform_services:
-            names = {*catalog.by_name, *platform.platform_services} - {service.name}
-            near = nearest(one.to, names, max(2, len(one.to) * 2 // 3))
+            near = catalog.nearest_target(one.to)
             message = f"{one.to} is neither a catalog service nor a platform service"
             yield said(seen, "P-DEP-01", path, message, hint=meant(near))
 
