@@ -32,7 +32,7 @@ def _lines(rng: random.Random, number: int, kind: str) -> Iterator[str]:
         version = f"{rng.randint(1, 9)}.{rng.randint(0, 20)}.{rng.randint(0, 9)}"
         yield f"source: {{image: registry.example.net/apps/{name}:{version}}}"
     yield f"exposure: {'public' if kind in {'web', 'sso'} and rng.random() < 0.3 else 'internal'}"
-    if number % 3 == 2 and number % (3 * _CHAIN) > 3:  # noqa: PLR2004 - a chain begins anew
+    if number % 3 == 2 and number % (3 * _CHAIN) > 3:
         yield from ("dependencies:", f"- {{to: svc-{number - 3:05}, port: 8080}}")
     elif rng.random() < 0.2:
         yield from ("dependencies:", "- {to: postgres-main, port: 5432}")
