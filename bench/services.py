@@ -31,9 +31,10 @@ _CODES = {0, 1}
 
 @dataclass(frozen=True)
 class Run:
-    """One process from its start to its end. peak: MiB."""
+    """One process from its start to its end. cpu: seconds of it. peak: MiB."""
 
     seconds: float
+    cpu: float
     peak: float
 
 
@@ -48,7 +49,7 @@ def run(arguments: list[str], folder: Path) -> Run:
     seconds = time.perf_counter() - started
     code = os.waitstatus_to_exitcode(status)
     assert code in _CODES, f"{arguments} ended with {code}: {talk.read_text()[-2000:]}"
-    return Run(seconds, usage.ru_maxrss / 1024)
+    return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def write(folder: Path, count: int) -> None:
@@ -111,6 +112,7 @@ def measure() -> list[Row]:
         found += _shape(folder)
         found += _of_one(folder)
         found.append(at_most("render, cold", [one.seconds for one in renders], "s", 6))
+        found.append(told("render, cold, CPU", median(one.cpu for one in renders), "s"))
         found.append(at_most("render, peak memory", [one.peak for one in renders], "MiB", 400))
         found += _growth(median(one.seconds for one in renders))
         found += _peers(folder)

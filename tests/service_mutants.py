@@ -44,6 +44,7 @@ AREA = "services"
 judged = sys.modules["roadstead.cli.service.judged"]
 MATRIX = "tests/rules/test_services_matrix.py"
 NEEDS = "tests/rules/test_services_needs.py"
+WORKLOADS = "tests/rules/test_service_workloads.py"
 BY = {"lan_hosts_are_of_the_lan": "tests/rules/test_services_lan.py"}
 """Rules whose findings are of the schema, which have no bundled case."""
 _CHECK = re.compile(r'"((?:[PS]-(?:[A-Z]+-)?[0-9]+)|(?:I-[0-9]))"')
@@ -252,7 +253,7 @@ GUARDS = (
     guard("the tunnel has no proxy mode", (policies, "VPN_PROXY", "never"), likely=("vpn",)),
     # Of the rest that is rendered.
     guard("carry-over: never", (images, "_carried", always("")), likely=("automation",)),
-    guard("carry-over: always", (images, "_carried", previous_wins), likely=("automation",)),
+    guard("carry-over: always", (images, "_carried", previous_wins), by=WORKLOADS),
     guard("images carry no mark", (pod, "image", unmarked), likely=_ALWAYS),
     guard("nothing travels in a HelmRelease", (workload, "released", always(False)),
           likely=_ALWAYS),
@@ -270,7 +271,7 @@ GUARDS = (
     guard("pods are not looked after", (pod, "default_probe_port", always(None)), likely=_ALWAYS),
     guard("pods get no annotations", (pod, "_annotations", always({})), likely=_ALWAYS),
     guard("files of one name are one", (pod, "_told_apart", pod._slug),
-          by="tests/rules/test_service_workloads.py"),
+          by=WORKLOADS),
     guard("no dashboard", (observe, "_dashboard", observe._rules), likely=_ALWAYS),
     guard("Secrets are not copied", (package, "secret_files", always({})), likely=("secrets-",)),
     guard("folders list no files", (package, "kustomization", always(b"")), likely=_ALWAYS),
