@@ -212,6 +212,15 @@ def test_sd_39_a_vpn_behind_a_proxy_has_no_other_way() -> None:
     assert wanted <= variables
 
 
+def test_a_vpn_service_logs_in_without_a_way_around_the_tunnel() -> None:
+    """The Gateway would be a peer entity, which I-4 refuses; Keycloak's own pods are none."""
+    auth = {"mode": "oidc", "redirectPaths": ["/callback"]}
+    spec = policy(
+        judged({"qbittorrent": {"auth": auth}}), "qbittorrent", "qbittorrent-allow-idp-egress"
+    )
+    assert ["toEndpoints"] == [key for rule in spec["egress"] for key in rule if key != "toPorts"]
+
+
 def test_sd_41_a_direct_port_is_published_and_reported() -> None:
     """A balancer of its own, the world on that port alone, a line for the edge router."""
     result = judged({"plex": {**MINIMAL, "directPorts": [{"port": 32400}]}})

@@ -10,9 +10,13 @@ from typing import Annotated, Any
 import typer
 
 from roadstead.capabilities.services.api.checks import CHECKS
-from roadstead.capabilities.services.api.findings import Finding
+from roadstead.capabilities.services.api.findings import ERROR, Finding, in_order
+from roadstead.capabilities.services.decide import decide
+from roadstead.capabilities.services.decide.output import judge_output
+from roadstead.capabilities.services.decide.waivers import waived
 from roadstead.capabilities.services.package import file_of
 from roadstead.capabilities.services.reading.defaults import materialised
+from roadstead.capabilities.services.render.effective import render
 from roadstead.capabilities.services.render.layer import layer
 from roadstead.capabilities.services.render.part import PLATFORM, Rendered
 from roadstead.capabilities.services.render.roles import REQUIREMENTS
@@ -20,15 +24,15 @@ from roadstead.capabilities.services.snapshot import Snapshot
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, application, chosen, screen
 from roadstead.cli.out import Screen, machine
-from roadstead.cli.service.judged import Judged, judge
+from roadstead.cli.service.judged import Judged
 from roadstead.cli.service.session import (
     Catalogs,
     Core,
     PlatformFile,
     SecretsFolder,
+    Session,
     Tree,
     begin,
-    require,
 )
 from roadstead.cli.service.session import chosen as chosen_services
 from roadstead.cli.service.told import show, summary
@@ -84,12 +88,11 @@ def explain(
         (one,) = chosen_services(session.catalog, [service])
         page.write(dump([materialised(one.origin.value, session.catalog.platform)]))
         return 0
-    result = judge(session, Path(out) if out else None)
+    result = _judged(session, service, Path(out) if out else None)
     if result.stops:
         show(page, form, "explain", result.findings, list(result.snapshots))
         page.talk(f"Nothing can be explained: {summary(result.findings)}")
         return FAILED
-    chosen_services(require(result.catalog), [service])
     told = objects(result, service)
     found = _asked(told, service, wanted, field)
     if not found:
@@ -102,6 +105,33 @@ def explain(
     else:
         _list(page, service, found)
     return 0
+
+
+def _judged(session: Session, name: str, out: Path | None) -> Judged:
+    """One service with those that call it: what else is in the catalog is not asked.
+
+    Raises: InputError for a name the catalog does not have, where nothing is wrong with a file.
+    """
+    catalog = session.catalog
+    about = [one for one in session.findings if one.service in {name, ""}]
+    if catalog is None or (catalog.get(name) is None and about):
+        return Judged(in_order(session.findings))
+    chosen_services(catalog, [name])
+    names = {name, *(caller.name for caller, _ in catalog.callers_of(name))}
+    seen = {
+        one.name: session.snapshot(catalog, one, out)
+        for one in catalog.services
+        if one.name in names
+    }
+    found = [*about, *(one for each in seen.values() for one in decide(each))]
+    findings = in_order(tuple(waived(catalog.platform, found)))
+    own = [one for one in findings if one.service in {name, ""}]
+    if any(one.severity == ERROR for one in own):
+        return Judged(in_order(own))
+    output = render(seen[name])
+    findings = in_order((*findings, *judge_output(seen[name], output)))
+    told = tuple(one for one in findings if one.severity != ERROR or one.service == name)
+    return Judged(told, catalog, seen, {name: output})
 
 
 def objects(result: Judged, service: str) -> tuple[Rendered, ...]:

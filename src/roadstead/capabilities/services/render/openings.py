@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from roadstead.capabilities.services.api.parts import FORWARD_AUTH, OIDC
+from roadstead.capabilities.services.api.parts import FORWARD_AUTH, OIDC, VPN
 from roadstead.capabilities.services.render import peers, roles
 from roadstead.capabilities.services.render.part import AUTH, Rendered, selector
 from roadstead.capabilities.services.render.policies import proxied
@@ -86,7 +86,9 @@ def identity(seen: Snapshot) -> Iterator[Rendered]:
     """Whoever logs people in may reach Keycloak."""
     mode = seen.service.auth.mode
     if mode == OIDC:
-        yield _to_identity(seen, selector(seen), through_the_gateway=True)
+        # Through the Gateway a VPN service could go around the tunnel (I-4): it asks Keycloak.
+        around = seen.service.egress != VPN
+        yield _to_identity(seen, selector(seen), through_the_gateway=around)
     elif mode == FORWARD_AUTH:
         yield _to_identity(seen, selector(seen, AUTH), through_the_gateway=False)
         if proxied(seen):
