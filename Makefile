@@ -18,7 +18,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-offline quick soak check bench mutants cases accept manifests docs \
-  controlplane dist format
+  controlplane foreign dist format
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,18 +40,21 @@ help: ## list the targets
 controlplane: .venv/.synced ## compile Kubernetes' control plane, once
 	$(RUN)python -m roadstead.testbed.build
 
+foreign: .venv/.synced ## compile what judges the rendered output, once
+	$(RUN)python -m roadstead.testbed.foreign
+
 demo: .venv/.synced ## plan an example at once, then run it on a real API server
 	$(RUN)roadstead plan -f src/roadstead/examples/anchors --fail-on never
 	$(RUN)roadstead up --example all --once
 
-test: .venv/.synced controlplane ## all tests, those on a real API server included
+test: .venv/.synced controlplane foreign ## all tests, those on a real API server included
 	$(PYTEST) $(SPREAD) -m 'not soak'
 
-test-offline: .venv/.synced ## all tests that need no API server
-	$(PYTEST) $(SPREAD) -m 'not cluster and not soak'
+test-offline: .venv/.synced ## all tests that need no program compiled from Go
+	$(PYTEST) $(SPREAD) -m 'not cluster and not foreign and not soak'
 
 quick: .venv/.synced ## offline tests, under a minute, for every commit
-	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not soak and not slow' --no-header
+	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not foreign and not soak and not slow' --no-header
 
 soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
 	$(RUN)python tests/soak.py $(SOAK_MINUTES)
@@ -79,6 +82,7 @@ cases: .venv/.synced ## run a folder of cases: make cases DIR=path
 
 accept: .venv/.synced ## rewrite want.yaml of the cases below DIR from what happens
 	$(RUN)python -m roadstead.sim.cases --accept $(DIR)
+	$(RUN)python tests/service_cases.py
 
 manifests: .venv/.synced ## write deploy/ and the generated reference
 	$(RUN)python -m roadstead.deploy.generate

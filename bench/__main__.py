@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from bench import anchors, attachments, gateways, rows, watches
+from bench import anchors, attachments, gateways, rows, services, watches
 from roadstead.deploy.crds import crds as own_crds
 from roadstead.testbed import crds
 from roadstead.testbed.server import ControlPlane
@@ -18,6 +18,8 @@ PARTS = {
     "gateways": (gateways.measure,),
     "watches": (watches.measure,),
 }
+OFFLINE = {"services": services.measure}
+"""Parts that need no server."""
 
 NEIGHBOURS = {"gateways": ("gateway-api", "cert-manager")}
 """Whose kinds a part needs, where they are not those of applications and addresses."""
@@ -27,7 +29,9 @@ async def measured(names: list[str]) -> list[rows.Row]:
     """Every row of some parts, one server for each."""
     found: list[rows.Row] = []
     for name in names:
-        for measure in PARTS[name]:
+        if name in OFFLINE:
+            found += OFFLINE[name]()
+        for measure in PARTS.get(name, ()):
             started = time.perf_counter()
             with ControlPlane.start() as plane:
                 theirs = crds.neighbours(NEIGHBOURS.get(name, (crds.FLUX, crds.ADDRESSES)))
@@ -42,9 +46,9 @@ async def measured(names: list[str]) -> list[rows.Row]:
 def main() -> int:
     """Measure; 0 when it could, whatever the figures say."""
     parser = argparse.ArgumentParser(prog="bench")
-    parser.add_argument("--only", choices=sorted(PARTS))
+    parser.add_argument("--only", choices=sorted({*PARTS, *OFFLINE}))
     only = parser.parse_args().only
-    found = asyncio.run(measured([only] if only else list(PARTS)))
+    found = asyncio.run(measured([only] if only else [*PARTS, *OFFLINE]))
     text = f"Measured on {rows.machine()}.\n\n{rows.table(found)}"
     print(f"\n{text}")
     if not only:

@@ -23,6 +23,7 @@ import attachment_mutants
 import gateway_chain_mutants
 import gateway_decide_mutants
 import gateway_mutants
+import service_mutants
 import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
 from roadstead.capabilities.anchors import api, decide, render
@@ -38,6 +39,7 @@ from roadstead.sim.cases import Case, find_cases, read_case, run_case
 from roadstead.wiring import Watch
 
 ROOT = Path(__file__).parent.parent
+Known = Case | service_mutants.CheckHolds | service_mutants.TreeHolds
 # `snapshot` gives its function `observe` the name of the module it lives in.
 observe = sys.modules["roadstead.capabilities.anchors.snapshot.observe"]
 
@@ -163,25 +165,32 @@ GUARDS = (
 )
 
 
-def cases(area: str) -> list[Case]:
+def cases(area: str) -> list[Known]:
     """Every case of a capability, read once."""
+    if area == service_mutants.AREA:
+        return [*service_mutants.known()]
     top = ROOT / "tests/cases" / area
     return [read_case(folder, name) for name, folder in find_cases(top)]
 
 
-def likeliest(known: list[Case], words: tuple[str, ...]) -> list[Case]:
+def likeliest(known: list[Known], words: tuple[str, ...]) -> list[Known]:
     """Cases in an order in which a mutant should be noticed soon; the order changes no verdict."""
     return sorted(known, key=lambda case: not any(word in case.name for word in words))
 
 
-def case_that_notices(known: list[Case]) -> str:
+def fails(case: Known) -> bool:
+    """Whether a case comes out differently."""
+    return bool(run_case(case).differences) if isinstance(case, Case) else case.fails()
+
+
+def case_that_notices(known: list[Known]) -> str:
     """The first case that fails, or nothing."""
     for case in known:
         try:
-            result = run_case(case)
-        except (RoadsteadError, LookupError, TypeError, ValueError) as error:
+            failed = fails(case)
+        except (AttributeError, RoadsteadError, LookupError, TypeError, ValueError) as error:
             return f"{case.name} ({type(error).__name__})"
-        if result.differences:
+        if failed:
             return case.name
     return ""
 
@@ -216,7 +225,7 @@ def judge(number: int) -> tuple[str, str]:
     return mutant.name, noticed
 
 
-KNOWN: dict[str, list[Case]] = {}
+KNOWN: dict[str, list[Known]] = {}
 MUTANTS = (
     *broken_rules(),
     *GUARDS,
@@ -225,6 +234,7 @@ MUTANTS = (
     *gateway_decide_mutants.MUTANTS,
     *gateway_chain_mutants.MUTANTS,
     *wildcard_mutants.MUTANTS,
+    *service_mutants.MUTANTS,
 )
 
 

@@ -23,8 +23,9 @@ from live_summary import VERSION
 from parts import HandClock
 from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.anchors import api
+from roadstead.capabilities.services.api.checks import CHECKS
 from roadstead.cli.inputs import OFFLINE_ONLY
-from roadstead.cli.main import ALIASES, COMMANDS, load
+from roadstead.cli.main import ALIASES, COMMANDS, GROUPS, load
 from roadstead.deploy.crds import crds
 from roadstead.engine.engine import Engine
 from roadstead.engine.store import State
@@ -253,6 +254,13 @@ def test_every_reason_and_state_is_in_the_reference() -> None:
     assert [] == [state for state in State if f"`{state}`" not in PAGES["docs/reference/views.md"]]
 
 
+def test_every_check_is_in_the_reference() -> None:
+    """Whoever meets a check's id finds its meaning under an anchor of that name."""
+    page = PAGES["docs/reference/checks.md"]
+
+    assert [] == [name for name in CHECKS if f"\n## {name}\n" not in page]
+
+
 def test_every_setting_is_in_the_reference() -> None:
     """Each is documented under its camelCase name, as `settings.py` promises."""
     page = PAGES["docs/reference/settings.md"]
@@ -322,7 +330,11 @@ def test_no_page_names_a_command_or_a_flag_that_does_not_exist() -> None:
     for name, line in lines_of_code():
         for call in re.findall(r"(?:^|[|;&] *|-- +)roadstead +([a-z][^|;&#]*)", line):
             command, *rest = call.split()
+            if command in GROUPS and rest and not rest[0].startswith("-"):
+                command, rest = f"{command} {rest[0]}", rest[1:]
             known = ALIASES.get(command, command)
+            if known in GROUPS:
+                continue
             if known not in COMMANDS:
                 wrong.append(f"{name}: roadstead {command}")
                 continue

@@ -15,12 +15,17 @@ CAPABILITIES = sorted(
 """A folder that decides nothing is a vocabulary so far: its names and fields are there for those
 that read its kind."""
 ROOMS = ("api", "snapshot", "decide", "render", "controller")
+RENDERED = {"services"}
+"""What is rendered into files and applied by Flux: nothing wakes it."""
 
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_capability_has_the_rooms(capability: str, room: str) -> None:
     """A stranger finds the place for a change from the tree alone."""
+    if room == "controller" and capability in RENDERED:
+        assert capability not in CONTROLLERS
+        return
     folder = ROOT / "src/roadstead/capabilities" / capability
 
     assert (folder / f"{room}.py").exists() or (folder / room).is_dir()
@@ -29,7 +34,8 @@ def test_a_capability_has_the_rooms(capability: str, room: str) -> None:
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_a_capability_has_cases_and_a_page(capability: str) -> None:
     """What is promised is shown in cases and told in the documentation."""
-    cases = list((ROOT / "tests/cases" / capability).glob("*/world.yaml"))
+    begins = "platform.yaml" if capability in RENDERED else "world.yaml"
+    cases = list((ROOT / "tests/cases" / capability).glob(f"*/{begins}"))
 
     assert cases
     assert (ROOT / "docs/concepts" / f"{capability}.md").exists()

@@ -50,7 +50,7 @@ OFFLINE = [
     ("status -f world --watch", "files do not change by themselves"),
     ("status --wait soon", "`soon` is no duration"),
     ("status -f world -A -n x", "exclude each other"),
-    ("docs Nothing", "there is no reason `Nothing`"),
+    ("docs Nothing", "there is no reason or check `Nothing`"),
     ("manifests crds --out settings.yaml/x", "cannot be written"),
     ("manifests rbac -n Not_A_Name", "is no name of a namespace"),
     ("manifests rbac --account nobody", "there is no account `nobody`"),

@@ -16,6 +16,8 @@ SETTINGS = "--settings settings.yaml"
 ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
 ROUTES = "-f worlds/routes.yaml --settings settings.yaml"
 GATEWAYS = "--platform-values examples/cozystack-platform.yaml -f examples/tenants"
+SERVICES = "-f examples/services --platform examples/platform.yaml"
+FINDINGS = ("table", "json", "yaml", "junit", "sarif", "github")
 ODD = "--platform-values worlds/gateways/platform.yaml -f worlds/gateways/tenants.yaml"
 UNFIT = "--platform-values worlds/gateways/platform-broken.yaml"
 FORMATS = {
@@ -24,7 +26,24 @@ FORMATS = {
         for rest in (GATEWAYS, ODD, UNFIT, "--platform-values broken.yaml", "")
     },
     **{f"gateways render {rest}": ("yaml", "json") for rest in (GATEWAYS, ODD, UNFIT)},
+    **{
+        f"service {rest}": FINDINGS
+        for rest in (
+            f"validate {SERVICES}",
+            f"validate {SERVICES} --core",
+            "validate examples/services",
+            "validate nowhere",
+            "validate",
+            f"check {SERVICES}",
+            f"check {SERVICES} --strict",
+            f"check {SERVICES} --out nowhere",
+            "check -f examples/services --platform broken.yaml",
+            "check -f examples/services --platform nowhere.yaml",
+            "check -f examples/services",
+        )
+    },
     "version": ("table", "json", "yaml"),
+    "docs P-SEC-01": ("table", "json", "yaml"),
     "docs CACertExpired": ("table", "json", "yaml"),
     "docs NoSuchReason": ("table", "json", "yaml"),
     "docs ReadFailed": ("table", "json", "yaml"),
@@ -98,6 +117,16 @@ FORMATS = {
     },
 }
 CODES = {
+    f"service validate {SERVICES}": 0,
+    f"service validate {SERVICES} --core": 1,
+    "service validate examples/services": 0,
+    "service validate nowhere": 2,
+    "service validate": 2,
+    f"service check {SERVICES}": 1,
+    f"service check {SERVICES} --out nowhere": 1,
+    "service check -f examples/services --platform broken.yaml": 1,
+    "service check -f examples/services --platform nowhere.yaml": 2,
+    "docs P-SEC-01": 0,
     f"gateways resolve {GATEWAYS}": 0,
     f"gateways resolve {ODD}": 1,
     f"gateways resolve {UNFIT}": 1,
@@ -189,6 +218,11 @@ def told(kind: str, line: str) -> dict[str, object]:
         ("gateways", f"gateways resolve {ODD}"),
         ("gateways", f"gateways resolve {UNFIT}"),
         ("reasons", "docs"),
+        ("reasons", "docs P-UPD-01"),
+        ("service-findings", f"service validate {SERVICES} --core"),
+        ("service-findings", "service validate examples/services"),
+        ("service-findings", f"service check {SERVICES}"),
+        ("service-findings", f"service check {SERVICES} --out nowhere"),
         ("version", "version"),
     ],
 )

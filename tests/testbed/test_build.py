@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -140,11 +141,18 @@ def test_an_unknown_neighbour_is_named_with_the_known_ones() -> None:
 
 
 def test_the_neighbours_pins_are_complete() -> None:
-    """Each neighbour that is fetched as text has a version and a sum, so it cannot change."""
-    pins = (building.sources("tools/crds") / "neighbours.toml").read_text()
-    fetched = set(crds.NAMES) - {crds.FLUX, crds.ADDRESSES}
+    """Each neighbour has a version and a sum, or types of a pinned module, so it cannot change."""
+    module = building.sources("tools/crds")
+    pins = tomllib.loads((module / "neighbours.toml").read_text())
+    pinned = {line.split()[0] for line in (module / "go.sum").read_text().splitlines()}
 
-    assert [] == sorted(name for name in fetched if f"[{name}]" not in pins)
+    assert set(crds.NAMES) - set(crds.OURS) == set(pins)
+    for name, pin in pins.items():
+        if "types" in pin:
+            for package in pin["types"]:
+                assert package.rpartition("/")[0] in pinned, name
+        else:
+            assert {"module", "version", "sum", "files"} == set(pin), name
 
 
 def test_the_address_controllers_kinds_are_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 import typer
 
-from roadstead.cli.main import ALIASES, COMMANDS, load
+from roadstead.cli.main import ALIASES, COMMANDS, GROUPS, load
 from roadstead.cli.options import application
 from roadstead.cli.out import Screen
 from roadstead.errors import InputError
 from roadstead.explain.ask import kinds
-from roadstead.explain.subjects import MEANINGS
+from roadstead.explain.subjects import CHECKS, MEANINGS
 
 EXAMPLES = (
     "source <(roadstead completion bash)",
@@ -17,6 +17,7 @@ EXAMPLES = (
 )
 app = application()
 
+_GROUPS = tuple(sorted(GROUPS))
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -41,15 +42,20 @@ def flags_of(command: Any) -> tuple[str, ...]:
 
 def _bash(known: dict[str, tuple[str, ...]]) -> str:
     cases = "".join(
-        f'    {name}) words="{" ".join(flags)}{_words(name)}" ;;\n' for name, flags in known.items()
+        f'    "{name}") words="{" ".join(flags)}{_words(name)}" ;;\n'
+        for name, flags in known.items()
     )
+    cases += "".join(f'    {group}) words="{" ".join(_verbs(group))}" ;;\n' for group in _GROUPS)
+    firsts = dict.fromkeys(name.partition(" ")[0] for name in known)
     return (
         "_roadstead() {\n"
         '  local current="${COMP_WORDS[COMP_CWORD]}" word words=""\n'
-        f'  local commands="{" ".join(known)}"\n'
+        f'  local commands="{" ".join(firsts)}" groups="{" ".join(_GROUPS)}"\n'
         '  local command=""\n'
         '  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do\n'
-        '    [[ " $commands " == *" $word "* ]] && { command="$word"; break; }\n'
+        '    if [[ -n "$command" && "$word" != -* ]]; then command+=" $word"; break; fi\n'
+        '    [[ -z "$command" && " $commands " == *" $word "* ]] && command="$word"\n'
+        '    [[ -n "$command" && " $groups " != *" $command "* ]] && break\n'
         "  done\n"
         '  case "$command" in\n'
         f"{cases}"
@@ -73,9 +79,19 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
         f"complete -c roadstead -n __fish_use_subcommand -a {name}"
         f" -d '{COMMANDS[ALIASES.get(name, name)].gives}'"
         for name in known
+        if " " not in name
     ]
+    for group in _GROUPS:
+        lines.append(f"complete -c roadstead -n __fish_use_subcommand -a {group}")
+        alone = f"__fish_seen_subcommand_from {group}; and not __fish_seen_subcommand_from"
+        lines += [
+            f"complete -c roadstead -n '{alone} {' '.join(_verbs(group))}' -a {verb}"
+            f" -d '{COMMANDS[f'{group} {verb}'].gives}'"
+            for verb in _verbs(group)
+        ]
     for name, flags in known.items():
-        seen = f"'__fish_seen_subcommand_from {name}'"
+        seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+        seen = f"'{seen}'"
         for flag in flags:
             form = f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}"
             lines.append(f"complete -c roadstead -n {seen} {form}")
@@ -84,13 +100,18 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def _verbs(group: str) -> list[str]:
+    """The words that may follow the first word of a group."""
+    return [name.partition(" ")[2] for name in COMMANDS if name.startswith(f"{group} ")]
+
+
 def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
     words = {
         "manifests": ("crds", "rbac"),
         "gateways": ("resolve", "render"),
         "completion": SHELLS,
-        "docs": tuple(MEANINGS),
+        "docs": (*MEANINGS, *(check.name for _, check in CHECKS)),
         "why": tuple(f"{kind}/" for kind in kinds()),
         "explain": tuple(f"{kind}/" for kind in kinds()),
     }.get(name, ())

@@ -44,12 +44,25 @@ COMMANDS: dict[str, Entry] = {
     "status": Entry("status", "One table of everything that is owed."),
     "docs": Entry("docs", "The page of one reason."),
     "gateways": Entry("gateways", "From platform values to each tenant's Gateway."),
+    "render": Entry("service.short", "The short form of `service render`."),
+    "service validate": Entry("service.validate", "What is wrong with definitions as written."),
+    "service check": Entry("service.check", "Every finding, and whether a tree is up to date."),
+    "service schema": Entry("service.schema", "The JSON Schema of definitions, for editors."),
+    "service render": Entry("service.render", "Service definitions to manifests."),
+    "service explain": Entry("service.explain", "Which line causes which object, and why."),
+    "service diff": Entry("service.diff", "Two trees, and what the change between them risks."),
+    "service drift": Entry("service.drift", "A tree against a cluster, read-only."),
+    "service selftest": Entry("service.selftest", "Whether this renderer is what it should be."),
+    "service graph": Entry("service.graph", "Who calls whom, and in which wave."),
+    "service secret": Entry("service.secret", "The skeleton of a required Secret."),
     "up": Entry("up", "Try it on a control plane of its own, no cluster."),
     "manifests": Entry("manifests", "What is installed: CRDs and permissions."),
     "version": Entry("version", "The version of this program, and of the server."),
     "completion": Entry("completion", "The script that completes commands in a shell."),
 }
 ALIASES = {"explain": "why"}
+GROUPS = frozenset(name.partition(" ")[0] for name in COMMANDS if " " in name)
+"""First words that a verb follows."""
 
 WITH_VALUE = frozenset(
     {"-n", "--namespace", "--context", "--kubeconfig", "-f", "--filename", "--settings"}
@@ -91,7 +104,7 @@ def _nowhere() -> TextIO:
 def _dispatch(arguments: list[str]) -> int:
     arguments = hoisted(arguments)
     if arguments[:1] == ["help"] and len(arguments) > 1:
-        arguments = [arguments[1], "--help"]
+        arguments = [*arguments[1:], "--help"]
     if not arguments or arguments[0] in {"-h", "--help", "help"}:
         Screen.here("never").write(overview())
         return 0
@@ -101,6 +114,11 @@ def _dispatch(arguments: list[str]) -> int:
     if name.startswith("-"):
         raise InputError(f"no command stands before `{name}`", hint="roadstead --help lists them")
     name = ALIASES.get(name, name)
+    if name in GROUPS:
+        name, rest = _with_verb(name, hoisted(rest))
+        if name in GROUPS:
+            Screen.here("never").write(overview(name))
+            return 0
     if name not in COMMANDS:
         raise InputError(f"there is no command `{name}`", hint=nearest_command(name))
     command, module = load(name)
@@ -110,6 +128,16 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     answer = command.main(args=rest, prog_name=f"roadstead {name}", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
+
+
+def _with_verb(group: str, rest: list[str]) -> tuple[str, list[str]]:
+    """Take the verb of a group into the name; the group alone where its help is asked for."""
+    if not rest or rest[0] in {"-h", "--help", "help"}:
+        return group, []
+    name = f"{group} {rest[0]}"
+    if name not in COMMANDS:
+        raise InputError(f"there is no command `{name}`", hint=nearest_command(name))
+    return name, rest[1:]
 
 
 def hoisted(arguments: list[str]) -> list[str]:
@@ -141,17 +169,21 @@ def load(name: str) -> tuple[Any, Any]:
     return get_command(module.app), module
 
 
-def overview() -> str:
-    """The help of the program."""
-    width = max(len(name) for name in COMMANDS)
+def overview(group: str = "") -> str:
+    """The help of the program, or of the commands that begin with one word."""
+    listed = {name: one for name, one in COMMANDS.items() if f"{name} ".startswith(f"{group} ")}
+    listed = listed if group else COMMANDS
+    width = max(len(name) for name in listed)
     lines = [
         "Example:",
-        "  roadstead plan -f world/",
+        "  roadstead service render -f catalog/ --platform platform.yaml --out rendered/"
+        if group
+        else "  roadstead plan -f world/",
         "",
         "Usage: roadstead COMMAND [OPTIONS] [ARGS]",
         "",
         "Commands:",
-        *(f"  {name:<{width}}  {entry.gives}" for name, entry in COMMANDS.items()),
+        *(f"  {name:<{width}}  {entry.gives}" for name, entry in listed.items()),
         "",
         "`roadstead COMMAND --help` says more. `explain` is another word for `why`.",
         "-vv, anywhere, shows where an error comes from.",
@@ -201,7 +233,10 @@ def _usage(error: TyperException, arguments: Sequence[str]) -> int:
     message = message.strip().rstrip(".")
     near = get_close_matches(message.rpartition(" ")[2], (flags or "").split(", "), n=1)
     guess = near[0] if near else guess.rstrip("?")
-    known = [part for part in hoisted(list(arguments))[:1] if ALIASES.get(part, part) in COMMANDS]
+    words = hoisted(list(arguments))
+    words = words[:1] + hoisted(words[1:]) if words[:1] and words[0] in GROUPS else words
+    name = " ".join(words[: 2 if words[:1] and words[0] in GROUPS else 1])
+    known = [name] if ALIASES.get(name, name) in COMMANDS else []
     tell(sys.stderr, f"error: {message[:1].lower()}{message[1:]}")
     if guess:
         tell(sys.stderr, f"hint: did you mean `{guess}`?")

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from roadstead import __version__
 
+_GITHUB = {"note": "notice"}
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -17,7 +18,7 @@ SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 class Problem:
     """One finding about one object.
 
-    level: `error` or `warning`. key: what was judged. about: the object that decided.
+    level: `error`, `warning` or `note`. key: what was judged. about: the object that decided.
     place: `file:line:column`, or empty.
     """
 
@@ -117,7 +118,9 @@ def github(problems: Iterable[Problem]) -> str:
         file, line, column = problem.at
         where = f"file={_property(file)},line={line},col={column}," if file else ""
         title = _property(f"{problem.reason} {problem.about}")
-        lines.append(f"::{problem.level} {where}title={title}::{_data(problem.message)}")
+        lines.append(
+            f"::{_GITHUB.get(problem.level, problem.level)} {where}title={title}::{_data(problem.message)}"
+        )
     return "".join(f"{line}\n" for line in lines)
 
 

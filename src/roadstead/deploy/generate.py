@@ -14,6 +14,7 @@ PARTS = (
     "roadstead.cli.reference",
     "roadstead.deploy.fields",
     "roadstead.deploy.permissions",
+    "roadstead.deploy.services",
 )
 
 

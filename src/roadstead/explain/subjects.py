@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities.services.api.checks import ALL_CHECKS
 from roadstead.explain.anchors import ANCHOR_SUBJECT
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
 from roadstead.explain.gateways import GATEWAY_SUBJECT
@@ -28,6 +29,21 @@ REASONS: tuple[tuple[str, Reason], ...] = tuple(
     (name, reason) for name, one in CONTROLLERS.items() for reason in one.reasons
 )
 """Every reason with its capability; two may share a word."""
+CHECKS: tuple[tuple[str, Reason], ...] = tuple(
+    (
+        "services",
+        Reason(
+            one.id,
+            " or ".join(one.severities),
+            "",
+            meaning=one.meaning,
+            cause=one.cause,
+            remedy=one.remedy,
+        ),
+    )
+    for one in ALL_CHECKS
+)
+"""Every check of service definitions in the shape of a reason; its state is its severity."""
 MEANINGS: Mapping[str, str] = {
     name: " ".join(dict.fromkeys(one.meaning for _, one in REASONS if one.name == name))
     for name in dict.fromkeys(reason.name for _, reason in REASONS)

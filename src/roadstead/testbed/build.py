@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,7 @@ POLL_SECONDS = 0.2
 # Settings of the user's Go that would change what is built; proxies and caches stay theirs.
 _FOREIGN = ("GOROOT", "GOWORK", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE", "GOAMD64")
 _FIXED = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
-_SUFFIXES = {".go", ".mod", ".sum", ".yaml", ".flags", ".toml"}  # what a build can depend on
+_SUFFIXES = {".go", ".s", ".mod", ".sum", ".yaml", ".flags", ".toml"}  # what a build can depend on
 _HINT_TOOLCHAIN = "pip install 'roadstead[up]', or in a checkout `uv sync --extra up`"
 _HINT_LOG = "read the log; modules come from the Go module proxy, which the first build must reach"
 
@@ -287,14 +287,19 @@ def _go_mod(source: Path) -> str:
 
 def main() -> int:
     """Build the control plane and print where it is."""
+    return reported(one() for one in (build,))
+
+
+def reported(programs: Iterable[Path]) -> int:
+    """Print where programs are, each once it is built; 2 and why where one cannot be."""
     try:
-        path = build()
+        for path in programs:
+            sys.stdout.write(f"{path}\n")
     except TestbedError as error:
         say(f"error: {error.message}" + (f"\nlog: {error.log}" if error.log else ""))
         if error.hint:
             say(f"hint: {error.hint}")
         return 2
-    sys.stdout.write(f"{path}\n")
     return 0
 
 

@@ -1,14 +1,15 @@
 """The definitions of our neighbours' kinds, as their own projects publish them.
 
 `tools/crds` names modules and versions; no text of theirs is kept in this repository. What was
-fetched or generated stands in the user's cache under a hash of those names. The address controller
-publishes no module; `addresses.yaml` holds the least of its kinds.
+fetched or generated stands in the user's cache under a hash of those names. Some publish no
+module: `addresses.yaml` holds the least of the address controller's kinds, `documented.yaml` the
+fields that we write of kinds whose documents alone we could read.
 """
 
 import json
 import tempfile
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -32,15 +33,26 @@ from roadstead.testbed.server import ControlPlane, kubectl
 
 FLUX = "flux"
 ADDRESSES = "addresses"
+DOCUMENTED = "documented"
+OURS = (ADDRESSES, DOCUMENTED)
 GATEWAY_API = "gateway-api"
 STANDARD = f"{GATEWAY_API}-standard"
 """The same kinds as most clusters have them: without the experimental fields and versions."""
-NAMES = (FLUX, ADDRESSES, GATEWAY_API, STANDARD, "cert-manager", "cilium")
-_BUNDLES = {STANDARD: (GATEWAY_API, "config/crd/standard/*.yaml")}
-"""What is another selection of a module's files, by name: which module, and which files."""
+NAMES = (
+    FLUX,
+    ADDRESSES,
+    GATEWAY_API,
+    STANDARD,
+    "cert-manager",
+    "cilium",
+    DOCUMENTED,
+    "envoy-gateway",
+    "flux-services",
+    "monitoring",
+    "velero",
+)
 
 _GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
-_TYPES = "github.com/fluxcd/helm-controller/api/v2"
 
 
 def neighbours(
@@ -48,10 +60,11 @@ def neighbours(
 ) -> tuple[dict[str, Any], ...]:
     """Give the CustomResourceDefinitions of neighbours, sorted by name.
 
-    names: of NAMES; only what is asked for is fetched, and `addresses` never is.
+    names: of NAMES; only what is asked for is fetched, and OURS never are.
     Raises: TestbedError with step `fetch`, `compile` or `generate` and its log; `names` where a
         neighbour is unknown.
-    Cost: flux about 2 minutes the first time, the others a download each; milliseconds after.
+    Cost: the first that is generated about 2 minutes once, the others a download or some seconds
+        each; milliseconds after.
     """
     wanted = sorted(set(names))
     if unknown := [name for name in wanted if name not in NAMES]:
@@ -88,8 +101,8 @@ def install_into(
 
 def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
     """Read one neighbour's definitions from the cache, making them where they are not there."""
-    if name == ADDRESSES:
-        ours = files("roadstead.testbed").joinpath("addresses.yaml")
+    if name in OURS:
+        ours = files("roadstead.testbed").joinpath(f"{name}.yaml")
         return _definitions(ours.read_bytes())
     module = sources("tools/crds")
     key = digest(module, name, find_toolchain().version)
@@ -98,10 +111,16 @@ def _kept(name: str, progress: Progress) -> list[dict[str, Any]]:
         if not kept.is_file():
             progress(f"fetching the definitions of {name}, once")
             log = kept.with_suffix(".log")
-            make = _generated if name == FLUX else _published
+            pins = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))
+            pin = {**pins.get(pins[name].get("like"), {}), **pins[name]}
+            shipped = "module" in pin
             made = [
                 document
-                for path in make(name, module, log, progress)
+                for path in (
+                    _published(pin, log)
+                    if shipped
+                    else _generated(pin["types"], module, log, progress)
+                )
                 for document in _definitions(path.read_bytes())
             ]
             if not made:
@@ -120,11 +139,8 @@ def _definitions(text: bytes) -> list[dict[str, Any]]:
     return [one for one in documents if (one or {}).get("kind") == "CustomResourceDefinition"]
 
 
-def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path]:
+def _published(pin: dict[str, str], log: Path) -> Iterator[Path]:
     """Give the files that a project's module ships, once Go has checked them against its sum."""
-    pins = tomllib.loads((module / "neighbours.toml").read_text(encoding="utf-8"))
-    whole, chosen = _BUNDLES.get(name, (name, ""))
-    pin = pins[whole]
     with (
         tempfile.TemporaryDirectory() as nowhere
     ):  # outside any module, so any version may be named
@@ -136,13 +152,14 @@ def _published(name: str, module: Path, log: Path, _: Progress) -> Iterator[Path
             step="fetch",
             hint="do not use it before you know why",
         )
-    yield from sorted(Path(got["Dir"]).glob(chosen or pin["files"]))
+    yield from sorted(Path(got["Dir"]).glob(pin["files"]))
 
 
-def _generated(_: str, module: Path, log: Path, progress: Progress) -> Iterator[Path]:
-    """Give what controller-gen makes of HelmRelease's types."""
+def _generated(types: Sequence[str], module: Path, log: Path, progress: Progress) -> Iterator[Path]:
+    """Give what controller-gen makes of a project's types."""
     generator = compiled(module, _GENERATOR, "controller-gen", progress)
     with tempfile.TemporaryDirectory() as output:
-        command = [str(generator), "crd", f"paths={_TYPES}", f"output:crd:dir={output}"]
+        paths = [f"paths={package}" for package in types]
+        command = [str(generator), "crd", *paths, f"output:crd:dir={output}"]
         run_tool("generate", command, module, log)
         yield from sorted(Path(output).glob("*.yaml"))

@@ -6,13 +6,14 @@ Secrets.
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 from roadstead.errors import InputError
+from roadstead.kube.documents.scalars import NUMBER, resolved
+from roadstead.kube.documents.text import Place, text_of
 
 MOST_NODES = 1_000_000
 DEEPEST = 100
@@ -21,38 +22,8 @@ _LONGEST_NUMBER = 400
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_BYTE_ORDER_MARK = "\ufeff"
-_FORBIDDEN = re.compile(
-    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
-_SURROGATES = re.compile(
-    r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
-)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _NEXT_DOCUMENT = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
-
-_CONSTANTS: Mapping[str, bool | None] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
-_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NUMBER = re.compile(rf"{_INTEGER.pattern}|{_FLOAT.pattern}")
-_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something stands in a file; lines and columns count from 1."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        """Spell it as compilers do, so that editors can jump there."""
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 @dataclass(slots=True)
@@ -60,7 +31,9 @@ class _Node:
     """A value while it is read, with where it and its parts begin.
 
     size: nodes in it with every alias counted in full; height: 1 for a scalar.
-    parts: by key or index; for a mapping the place is the key's. What has no parts is None there.
+    raw: how a plain scalar is written that stands for something else than text.
+    parts: by key or index; for a mapping the key's line and column, then the value's. A value
+        without parts or raw text is None there.
     """
 
     value: Any = field(repr=False)
@@ -68,7 +41,8 @@ class _Node:
     column: int
     size: int = 1
     height: int = 1
-    parts: "dict[str | int, tuple[int, int, _Node | None]]" = field(default_factory=dict)
+    raw: str | None = field(default=None, repr=False)
+    parts: "dict[str | int, tuple[int, int, int, int, _Node | None]]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +63,30 @@ class Document:
         path: keys and indices from the root, as ("spec", "ports", 0). Where a part is absent the
             place of the nearest thing around it is told.
         """
+        return self._found(path)[0]
+
+    def value_place(self, *path: str | int) -> Place:
+        """Tell where the value of a part begins; of an absent one, as `place_of` does."""
+        at, begins, _, left = self._found(path)
+        return at if left else begins
+
+    def raw(self, *path: str | int) -> str | None:
+        """How a number, a boolean or null is written; None for anything else."""
+        _, _, node, left = self._found(path)
+        return node.raw if node is not None and not left else None
+
+    def _found(self, path: tuple[str | int, ...]) -> "tuple[Place, Place, _Node | None, int]":
+        """Go down a path as far as it leads: place, the value's, its node, steps that are left."""
         node: _Node | None = self._root
-        line, column = self.place.line, self.place.column
+        line, column = at_line, at_column = self.place.line, self.place.column
+        left = len(path)
         for step in path:
             if node is None or step not in node.parts:
                 break
-            line, column, node = node.parts[step]
-        return Place(self.place.file, line, column)
+            line, column, at_line, at_column, node = node.parts[step]
+            left -= 1
+        file = self.place.file
+        return Place(file, line, column), Place(file, at_line, at_column), node, left
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +101,43 @@ class Parsed:
     problems: tuple[InputError, ...]
 
 
-def parse(text: str | bytes, name: str, *, most_nodes: int = MOST_NODES) -> Parsed:
+class RepeatedKeyError(InputError):
+    """A key that comes twice in one mapping.
+
+    key: as it is written. first: the line of the one that comes first.
+    """
+
+    def __init__(self, key: str, first: int, place: str) -> None:
+        """Keep both."""
+        super().__init__(f"the key {key!r} comes twice", place=place)
+        self.key = key
+        self.first = first
+
+
+def parse(
+    text: str | bytes,
+    name: str,
+    *,
+    most_nodes: int = MOST_NODES,
+    decimal: bool = False,
+    keep_repeated: bool = False,
+) -> Parsed:
     """Read YAML 1.2 or JSON.
 
     text: UTF-8 when bytes; a byte-order mark at the very start is dropped.
     name: the file's, for places.
     most_nodes: of the whole file, every alias counted in full.
+    decimal: hexadecimal and octal integers are text.
+    keep_repeated: a document with no other problem than a key that comes twice is kept, with
+        the first value, so that a reader can say what else is wrong.
     Raises: nothing; problems are returned.
     Cost: linear, but for a file of more than a few broken documents, of which 50 are told.
     """
     try:
-        whole = _text(text, name)
+        whole = text_of(text, name)
     except InputError as problem:
         return Parsed((), (problem,))
-    reading = _Reading(name, most_nodes)
+    reading = _Reading(name, most_nodes, decimal=decimal, keep_repeated=keep_repeated)
     at = 0
     for _ in range(_MOST_SYNTAX_ERRORS):
         reading.skipped = whole.count("\n", 0, at)
@@ -152,9 +166,13 @@ class _FullError(Exception):
 class _Reading:
     """The state of reading one file: what was found so far, and the anchors of this document."""
 
-    def __init__(self, name: str, most_nodes: int) -> None:
+    def __init__(
+        self, name: str, most_nodes: int, *, decimal: bool = False, keep_repeated: bool = False
+    ) -> None:
         """Begin a file."""
         self.name = name
+        self._decimal = decimal
+        self._keep_repeated = keep_repeated
         self.documents: list[Document] = []
         self.problems: list[InputError] = []
         self.skipped = 0  # lines before the text handed to the parser
@@ -204,6 +222,17 @@ class _Reading:
         if not self.problems or self.problems[-1].place != str(place):
             self.problems.append(InputError(message, place=str(place), hint=hint))
 
+    def _repeated(self, name: str, first: int, mark: Any) -> None:
+        place = Place(self.name, mark.line + 1 + self.skipped, mark.column + 1)
+        self.problems.append(RepeatedKeyError(name, first, str(place)))
+
+    def _clean(self, before: int) -> bool:
+        """Whether what was read since is whole enough to be kept."""
+        return all(
+            self._keep_repeated and isinstance(one, RepeatedKeyError)
+            for one in self.problems[before:]
+        )
+
     def _document(self) -> None:
         """Read one document and keep it when nothing is wrong with it."""
         self._anchors = {}
@@ -211,7 +240,7 @@ class _Reading:
         event = self._next()
         empty = isinstance(event, yaml.ScalarEvent) and event.value == "" and event.implicit[0]
         root = self._node(event, 1)
-        if not empty and len(self.problems) == before:
+        if not empty and self._clean(before):
             place = Place(self.name, root.line, root.column)
             self.documents.append(Document(root.value, place, root))
 
@@ -265,24 +294,29 @@ class _Reading:
             raise _FullError
         node.value = _copy(meant.value)
         node.size, node.height, node.parts = meant.size, meant.height, meant.parts
+        node.raw = meant.raw
 
     def _scalar(self, event: Any, node: _Node) -> None:
         """Fill a node with a scalar; quoted ones and block ones are strings."""
         node.value = event.value
         if not event.implicit[0]:
             return
-        if len(event.value) > _LONGEST_NUMBER and _NUMBER.fullmatch(event.value):
+        if len(event.value) > _LONGEST_NUMBER and NUMBER.fullmatch(event.value):
             mark = event.start_mark
             self._problem("the number is too long", mark.line, mark.column, "quote it")
         else:
-            node.value = _resolved(event.value)
+            node.value = resolved(event.value, decimal=self._decimal)
+            if not isinstance(node.value, str):
+                node.raw = event.value
 
     def _sequence(self, node: _Node, depth: int) -> None:
         """Fill a node with a list."""
         node.value = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             item = self._node(event, depth + 1)
-            node.parts[len(node.value)] = (item.line, item.column, item if item.parts else None)
+            kept = item if item.parts or item.raw is not None else None
+            at = (item.line, item.column)
+            node.parts[len(node.value)] = (*at, *at, kept)
             node.value.append(item.value)
             node.size += item.size
             node.height = max(node.height, item.height + 1)
@@ -295,56 +329,22 @@ class _Reading:
             item = self._node(self._next(), depth + 1)
             node.size += key.size + item.size
             node.height = max(node.height, item.height + 1)
-            line, column = event.start_mark.line, event.start_mark.column
+            mark = event.start_mark
             # A number or a boolean for a key is meant as it is written, as JSON's keys are strings.
             name = event.value if isinstance(event, yaml.ScalarEvent) else key.value
             if not isinstance(name, str):
-                self._problem("a key must be a string", line, column)
+                self._problem("a key must be a string", mark.line, mark.column)
             elif name in node.parts:
-                self._problem(f"the key {name!r} comes twice", line, column)
+                self._repeated(name, node.parts[name][0], mark)
             else:
-                node.parts[name] = (key.line, key.column, item if item.parts else None)
+                kept = item if item.parts or item.raw is not None else None
+                node.parts[name] = (key.line, key.column, item.line, item.column, kept)
                 node.value[name] = item.value
-
-
-def _text(text: str | bytes, name: str) -> str:
-    """Decode a file and refuse the characters that YAML does."""
-    decoded = text if isinstance(text, str) else _decoded(text, name)
-    decoded = decoded.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n")
-    forbidden = _FORBIDDEN.search(decoded)
-    if forbidden:
-        code = f"U+{ord(forbidden[0]):04X}"
-        place = _place(decoded, forbidden.start(), name)
-        raise InputError(f"the character {code} is not allowed", place=str(place))
-    return _SURROGATES.sub(_joined, decoded) if decoded.lstrip()[:1] in {"{", "["} else decoded
-
-
-def _decoded(text: bytes, name: str) -> str:
-    """Decode UTF-8 and say where it is something else."""
-    hint = "save it as UTF-8"
-    if text.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")):
-        raise InputError("UTF-16 or UTF-32, not UTF-8", place=f"{name}:1:1", hint=hint)
-    try:
-        return text.decode()
-    except UnicodeDecodeError as error:
-        start = text[: error.start].decode()
-    raise InputError("not UTF-8", place=str(_place(start, len(start), name)), hint=hint)
 
 
 def _unquoted(message: str) -> str:
     """Take the file's words out of a parser's message; quoted punctuation may stay."""
     return _QUOTED.sub(lambda it: "it" if re.search(r"\w", it[0]) else it[0], message)
-
-
-def _joined(pair: re.Match[str]) -> str:
-    """Write JSON's two escapes of one character as the one YAML has."""
-    high, low = int(pair[2], 16) - 0xD800, int(pair[3], 16) - 0xDC00
-    return f"{pair[1]}\\U{0x10000 + (high << 10) + low:08x}"
-
-
-def _place(text: str, at: int, name: str) -> Place:
-    """Tell the place of a character by its index."""
-    return Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
 
 def _line_start(text: str, at: int, line: int) -> int:
@@ -361,19 +361,3 @@ def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _copy(item) for key, item in value.items()}
     return [_copy(item) for item in value] if isinstance(value, list) else value
-
-
-def _resolved(text: str) -> Any:
-    """Give what a plain scalar stands for.
-
-    Source: YAML 1.2.2, section 10.3, core schema.
-    """
-    if text in _CONSTANTS:
-        return _CONSTANTS[text]
-    if text[0] not in "+-.0123456789":
-        return text
-    if _INTEGER.fullmatch(text):
-        return int(text, 0) if text[1:2] in {"o", "x"} else int(text)
-    if _FLOAT.fullmatch(text) or _SPECIAL.fullmatch(text):
-        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
-    return text

@@ -1,0 +1,1 @@
+"""ServiceDefinitions: one short file per service in, every Kubernetes object out (seed 003)."""

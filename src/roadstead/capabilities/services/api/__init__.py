@@ -1,0 +1,1 @@
+"""What others may know of the services: the typed model, the schema's fields, the findings."""

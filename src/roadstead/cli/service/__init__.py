@@ -1,0 +1,1 @@
+"""`roadstead service`: from definitions to manifests. One module a verb."""
