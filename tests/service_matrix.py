@@ -254,7 +254,8 @@ class Matrix:
             return False
         pods = at(self.platform, "gateway.dataplane") == "pods"  # serve 443 on a higher port
         front = self._is_gateway(flow.target) and flow.port in ({443, 10443} if pods else {443})
-        return front or self._is_keycloak(flow.target, flow.port)
+        around = front and one.egress != "vpn"  # the kill-switch has no exception (I-4)
+        return around or self._is_keycloak(flow.target, flow.port)
 
     def _enters(self, one: Definition, flow: Flow) -> bool:
         """Whether a pod of this service is open to it."""

@@ -102,6 +102,10 @@ VARIANTS = (
         more=_EXTENDED,
     ),
     Variant(
+        "vpn-with-oidc",
+        services={"qbittorrent": {"auth": {"mode": "oidc"}}},
+    ),
+    Variant(
         "vpn-proxy",
         {
             "egress": {

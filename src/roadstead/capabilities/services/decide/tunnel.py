@@ -47,7 +47,7 @@ def _egress(seen: Snapshot, one: Rendered) -> Iterator[Fault]:
     for rule in one.body["spec"].get("egress", ()):
         entities = rule.get("toEntities", ())
         if entities and one.name != _RESOLVER:
-            yield one, f"{one.path} reaches entity {', '.join(entities)}{_instead(entities)}"
+            yield one, f"{one.path} reaches entity {', '.join(entities)}"
         ranges = [*rule.get("toCIDRSet", ()), *({"cidr": cidr} for cidr in rule.get("toCIDR", ()))]
         if ranges and vpn.mode == "proxy":
             yield one, f"{one.path} has addresses although the VPN is a proxy"
@@ -56,13 +56,6 @@ def _egress(seen: Snapshot, one: Rendered) -> Iterator[Fault]:
         for key in ("toFQDNs", "toServices", "toNodes", "toGroups"):
             if rule.get(key):
                 yield one, f"{one.path} has `{key}`"
-
-
-def _instead(entities: Sequence[str]) -> str:
-    """What would do where the entity is the Gateway's, which mode `oidc` asks for its issuer."""
-    if "ingress" not in entities:
-        return ""
-    return "; with auth.mode forward-auth the proxy asks the identity provider instead"
 
 
 def _allowed(seen: Snapshot, found: Mapping[str, Any]) -> bool:
