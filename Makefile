@@ -43,7 +43,9 @@ controlplane: .venv/.synced ## compile Kubernetes' control plane, once
 foreign: .venv/.synced ## compile what judges the rendered output, once
 	$(RUN)python -m roadstead.testbed.foreign
 
-demo: .venv/.synced ## plan an example at once, then run it on a real API server
+demo: .venv/.synced ## render and plan examples at once, then run them on a real API server
+	$(RUN)roadstead render examples/services --platform examples/platform.yaml --out .roadstead/rendered
+	$(RUN)roadstead service explain gitea gitea-allow-flux-system-ingress -f examples/services --platform examples/platform.yaml
 	$(RUN)roadstead plan -f src/roadstead/examples/anchors --fail-on never
 	$(RUN)roadstead up --example all --once
 
