@@ -57,7 +57,7 @@ def main(minutes: float) -> int:
     gate = (*coverage, f"--cov-fail-under={COVERED}", "--cov-report=term:skip-covered")
     fixed = os.environ.get("SOAK_SEED")
     seeds = random.Random(int(fixed)) if fixed else random.SystemRandom()  # noqa: S311 - examples
-    quick = ("-m", "not cluster and not soak and not slow", *gate)
+    quick = ("-m", "not cluster and not foreign and not soak and not slow", *gate)
     if failed := run(quick, minutes * 60, "quick"):
         return failed
     if failed := run(("-m", "soak", seeded("soak", seeds)), minutes * 60, "soak"):
