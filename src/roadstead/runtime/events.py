@@ -14,6 +14,7 @@ from roadstead.kube.objects import Object
 from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.times import format_time
 from roadstead.kube.views import View
+from roadstead.runtime.owners import Owners
 
 LONGEST_MESSAGE = 1024
 REMEMBERED = 10_000
@@ -29,6 +30,12 @@ class Requests(Protocol):
 
     async def get(self, ref: Ref) -> Object | None:
         """One object."""
+
+    async def metadata(self, ref: Ref, *, deadline: float | None = None) -> Object | None:
+        """Metadata of one object."""
+
+    async def kinds(self, *, deadline: float | None = None) -> dict[tuple[str, str], Kind]:
+        """What is served."""
 
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""
@@ -83,13 +90,16 @@ class _Series:
 class LiveApi:
     """The client as the engine uses it: with a deadline for writes, and a voice."""
 
-    def __init__(self, client: Requests, clock: Clock, instance: str = "") -> None:
+    def __init__(
+        self, client: Requests, clock: Clock, instance: str = "", owners: Owners | None = None
+    ) -> None:
         """Write through a client. instance: who reports, the pod's name."""
         self._client = client
         self._clock = clock
         self._instance = instance
         self._series: OrderedDict[str, _Series] = OrderedDict()
         self.get = client.get
+        self.owner = (owners or Owners(client, clock.steady)).owner
         self.list_metadata = client.list_metadata
 
     async def list_view(self, view: View, namespace: str) -> tuple[Object, ...]:

@@ -2,6 +2,7 @@
 
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.snapshot import RELEASES
+from roadstead.capabilities.lineage.api import TENANT_RESOURCE
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.anchors.known import holds, holds_a_private_key
@@ -11,8 +12,6 @@ from roadstead.explain.subject import Found, Judge, Word
 from roadstead.explain.wildcards import ALL_REPLICAS, is_replica, replica_note
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
-
-TENANT_RESOURCE = "internal.cozystack.io/tenantresource"
 
 
 async def release(name: str, namespace: str, reader: Reader, _judge: Judge) -> Found:
