@@ -87,7 +87,7 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
 def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
     words = {
-        "manifests": ("crds", "rbac"),
+        "manifests": ("crds", "rbac", "tenant-roles", "webhook"),
         "gateways": ("resolve", "render"),
         "completion": SHELLS,
         "docs": tuple(MEANINGS),
