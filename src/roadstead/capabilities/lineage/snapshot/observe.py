@@ -10,7 +10,7 @@ from roadstead.capabilities.lineage.snapshot.registry import Definition, compile
 from roadstead.capabilities.lineage.snapshot.views import DEFINITIONS, NAMESPACES, RELEASES
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError
-from roadstead.kube.objects import Object, Owner
+from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, Ref
 from roadstead.wiring import Review
 
@@ -62,9 +62,9 @@ async def _scheduling(reader: Reader, asked: Review) -> str:
     name = namespace.labels.get(api.SCHEDULING, "") if namespace is not None else ""
     if not name:
         return ""
-    scheduling = api.SCHEDULING_CLASS
     try:
-        found = await reader.owner(Owner(scheduling.api_version, scheduling.kind, name, ""), "")
+        # Never from a cache: a Pod that is given a class that is gone waits for ever.
+        found = await reader.live_get(api.SCHEDULING_CLASS.ref("", name))
     except ClusterError as error:
         if error.status != HTTPStatus.NOT_FOUND:
             raise
