@@ -77,6 +77,7 @@ class Admission:
 
     name: as in `--only`, metrics and logs. path: where the API server asks; service: at whom.
     views: every view it reads; it answers once all were listed. reviewed: kinds it is asked about.
+    asked: kinds it reads one object of.
     namespaces, objects: label selectors, in the form of the wire, of those it is asked about; an
         update is asked about where the object matches before it or after it.
     observe, decide: as of a Controller; a read that fails refuses the request.
@@ -88,6 +89,7 @@ class Admission:
     service: str
     views: tuple[View, ...]
     reviewed: tuple[Kind, ...]
+    asked: tuple[Kind, ...]
     namespaces: str
     objects: str
     observe: Callable[[Reader, Review], Awaitable[Any]]

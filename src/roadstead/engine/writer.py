@@ -125,7 +125,7 @@ class Writer:
     async def _write(self, want: Want) -> Did:
         guard(want)
         if self._checked:
-            check(want.kind, want.body)
+            check(want.kind, want.body, patch=want.how is How.PATCH)
         return await self._ways[want.how](want)
 
     async def _replace(self, want: Want) -> Did:

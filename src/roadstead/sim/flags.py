@@ -36,8 +36,13 @@ def controllers() -> Mapping[str, Controller]:
 
 
 def kinds_of(known: Mapping[str, Controller]) -> Kinds:
-    """The kinds that capabilities declare by watching them."""
-    return Kinds(view.kind for controller in known.values() for view in controller.views)
+    """The kinds that capabilities declare by watching them, or by reviewing their objects."""
+    from roadstead.capabilities import ADMISSIONS  # noqa: PLC0415 - as above
+
+    watched = [view.kind for controller in known.values() for view in controller.views]
+    for admission in ADMISSIONS.values():
+        watched += [*(view.kind for view in admission.views), *admission.reviewed, *admission.asked]
+    return Kinds(watched)
 
 
 def settings_of(flags: Mapping[str, Any], folder: Path) -> Settings:

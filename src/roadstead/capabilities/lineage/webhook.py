@@ -13,6 +13,7 @@ LINEAGE = Admission(
     service=api.SERVICE_NAME,
     views=(DEFINITIONS, RELEASES, NAMESPACES),
     reviewed=api.REVIEWED,
+    asked=(api.SCHEDULING_CLASS,),
     namespaces=f"{api.SYSTEM} notin (true),{NAME_LABEL} notin ({','.join(api.EXEMPT)})",
     objects=f"!{api.MANAGED_BY}",
     observe=review,

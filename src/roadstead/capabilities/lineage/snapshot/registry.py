@@ -78,10 +78,10 @@ def kept_definition(seen: Object) -> Object:
     return Object(seen.kind, seen.meta, {_COMPILED: definition_of(seen)})
 
 
-def compiled(kept: Object) -> Definition:
-    """The definition that `kept_definition` has kept."""
-    found: Definition = kept.body[_COMPILED]
-    return found
+def compiled(seen: Object) -> Definition:
+    """The definition that `kept_definition` has kept; of a deletion it comes as it was sent."""
+    found = seen.body.get(_COMPILED)
+    return found if isinstance(found, Definition) else definition_of(seen)
 
 
 def application_kind(kept: Object) -> tuple[str, ...]:
