@@ -76,6 +76,7 @@ BATCH = 500
 AMBIGUOUS = "object ancestry ambiguous, using first ancestor found"
 """Upstream's own words, which scripts may look for."""
 VISIBLE, HIDDEN = "true", "false"
+STALE = "VerdictStale"
 
 REASONS: tuple[Reason, ...] = (
     Reason(

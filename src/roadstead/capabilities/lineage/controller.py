@@ -47,7 +47,7 @@ REFRESHER = Controller(
     observe=observe,
     decide=decide,
     report=report,
-    reasons=(api.BY_NAME["VerdictStale"],),
+    reasons=(api.BY_NAME[api.STALE],),
     workers=1,
     rate=api.PATCHES_A_SECOND,
 )

@@ -19,5 +19,5 @@ LINEAGE = Admission(
     observe=review,
     decide=admit,
     budget=api.BUDGET,
-    reasons=api.REASONS,
+    reasons=tuple(one for one in api.REASONS if one.name != api.STALE),
 )

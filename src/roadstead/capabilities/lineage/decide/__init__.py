@@ -84,7 +84,7 @@ def _verdicts_are_current(seen: Round) -> Finding:
         return Finding(rule, Verdict.PASS)
     first, more = seen.stale[0], f" and {len(refs) - 1} more" if len(refs) > 1 else ""
     message = f"{refs[0]}{more} carries a verdict that {first.definition.ref} no longer gives"
-    return Finding(rule, Verdict.WAIT, "VerdictStale", message, refs[:_NAMED])
+    return Finding(rule, Verdict.WAIT, api.STALE, message, refs[:_NAMED])
 
 
 def report(_seen: Round, decision: Decision, outcomes: tuple[Outcome, ...]) -> Decision:
