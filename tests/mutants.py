@@ -20,6 +20,7 @@ import pytest
 
 import attachment_mutants
 import gateway_mutants
+import lineage_mutants
 import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
 from roadstead.capabilities.anchors import api, decide, render
@@ -219,13 +220,14 @@ MUTANTS = (
     *GUARDS,
     *attachment_mutants.MUTANTS,
     *gateway_mutants.MUTANTS,
+    *lineage_mutants.MUTANTS,
     *wildcard_mutants.MUTANTS,
 )
 
 
 def main() -> int:
     """Judge every mutant; 0 when none lives."""
-    for area in ("anchors", "attachments", "gateways", "wildcards"):
+    for area in ("anchors", "attachments", "gateways", "lineage", "wildcards"):
         KNOWN[area] = cases(area)
         unbroken = case_that_notices(KNOWN[area])
         if unbroken:

@@ -277,6 +277,53 @@ def test_c28_only_labels_are_in_a_patch() -> None:
     assert 5 == len(patch)
 
 
+@pytest.mark.parametrize(
+    ("seen", "rule", "reason"),
+    [
+        pytest.param(reviewed(SECRET, secret()), "selected-by-application", "", id="visible"),
+        pytest.param(reviewed(api.POD, pod()), "kind-for-tenants", "NoSelectors", id="pod"),
+        pytest.param(
+            replace(reviewed(SECRET, secret()), applications=(), definition=None),
+            "owned-by-application",
+            "Unowned",
+            id="unowned",
+        ),
+        pytest.param(
+            replace(
+                reviewed(SECRET, secret()),
+                definition=definition_of(Object.of(api.DEFINITION, offering({}, exclude=[{}])[0])),
+            ),
+            "not-excluded",
+            "Excluded",
+            id="excluded",
+        ),
+        pytest.param(
+            replace(
+                reviewed(SECRET, secret()),
+                definition=definition_of(Object.of(api.DEFINITION, offering()[0])),
+            ),
+            "selected-by-application",
+            "NotSelected",
+            id="not-selected",
+        ),
+        pytest.param(
+            reviewed(SECRET, secret(labels={**HELM, TENANT_CA: "true"})),
+            "anchor-holds-certificates-alone",
+            "AnchorGuarded",
+            id="guarded",
+        ),
+    ],
+)
+def test_the_last_rule_that_was_asked_names_the_reason(
+    seen: Snapshot, rule: str, reason: str
+) -> None:
+    """`why` prints the trail; each refusal is one step away from an object that is visible."""
+    last = admit(seen).findings[-1]
+
+    assert (rule, reason) == (last.rule, last.reason)
+    assert bool(reason) is bool(last.message)
+
+
 @pytest.mark.parametrize("labels", [None, {}], ids=["none", "empty"])
 def test_an_object_without_labels_gets_them_as_one_map(labels: Json | None) -> None:
     """A member cannot be added to a map that is not there."""

@@ -19,7 +19,7 @@ from roadstead.settings import Settings
 from roadstead.sim import accept
 from roadstead.sim.actors import acting
 from roadstead.sim.compare import Difference
-from roadstead.sim.flags import START, StartUpError, controllers, kinds_of, settings_of
+from roadstead.sim.flags import START, StartUpError, controllers, kinds_of, reviewing, settings_of
 from roadstead.sim.kinds import Kinds
 from roadstead.sim.load import Placed, load
 from roadstead.sim.offline import Offline
@@ -102,15 +102,16 @@ def find_cases(top: Path) -> Iterator[tuple[str, Path]]:
 def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | None = None) -> Case:
     """Read one case.
 
-    known: the capabilities that exist; None for all of them.
+    known: the controllers that exist; None for all of them, and for whoever reviews writes.
     Raises: UnreadableCaseError with every problem of its files.
     """
+    reviewers = reviewing() if known is None else {}
     known = controllers() if known is None else known
     problems: list[InputError] = []
     kinds = kinds_of(known)
     stated = _settings(folder, problems)
     now = _now(stated, folder, problems)
-    ours, admissions = acting_in(folder, stated, known, problems)
+    ours, admissions = acting_in(folder, stated, known, reviewers, problems)
     loaded = load([str(folder / "world.yaml")], kinds, now, bytes)
     problems += loaded.problems
     steps = _steps(folder, problems)

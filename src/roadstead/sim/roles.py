@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from roadstead.capabilities import ADMISSIONS
 from roadstead.errors import InputError
 from roadstead.sim.actors import STAND_INS
 from roadstead.wiring import Admission, Controller
@@ -30,10 +29,11 @@ def acting_in(
     folder: Path,
     stated: Mapping[str, Any],
     known: Mapping[str, Controller],
+    admissions: Mapping[str, Admission],
     problems: list[InputError],
 ) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
     """Who a case runs, and who reviews its writes: those it names, else its folder's, else all."""
-    everybody = {**known, **ADMISSIONS}
+    everybody = {**known, **admissions}
     for word, there in (("capabilities", everybody), ("standIns", STAND_INS)):
         for name in listed(stated, word):
             if name not in there:
@@ -50,4 +50,4 @@ def acting_in(
             message = f"the folder's capability `{own}` does not exist; there are {exist}"
             problems.append(InputError(message, place=str(folder)))
     controllers = tuple(known[name] for name in wanted if name in known)
-    return controllers, tuple(ADMISSIONS[name] for name in wanted if name in ADMISSIONS)
+    return controllers, tuple(admissions[name] for name in wanted if name in admissions)
