@@ -73,7 +73,11 @@ class Relay:
         self._thread.close()
 
     async def _start(self) -> asyncio.Server:
-        return await asyncio.start_server(self._lead, self.address, 443)
+        try:
+            return await asyncio.start_server(self._lead, self.address, 443)
+        except PermissionError as error:
+            hint = "sysctl net.ipv4.ip_unprivileged_port_start=443 lets everybody"
+            raise RuntimeError(f"{self.address}:443 may not be bound; {hint}") from error
 
     async def _stop(self) -> None:
         self._server.close()

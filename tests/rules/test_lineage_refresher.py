@@ -4,6 +4,7 @@ Source: lineage 9. The webhook is in the world here, so that what is asked is al
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from roadstead.capabilities.lineage.controller import REFRESHER, verdict_may_cha
 from roadstead.capabilities.lineage.snapshot import DEFINITIONS, SWEEP
 from roadstead.capabilities.lineage.webhook import LINEAGE
 from roadstead.engine.memory import REMEMBERED_SPENT, Spent
+from roadstead.explain.world import play
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 from roadstead.settings import Settings
@@ -206,3 +208,19 @@ def test_what_was_spent_is_remembered_as_long_as_there_is_room() -> None:
     for number in range(REMEMBERED_SPENT):
         spent.add(str(number))
     assert ("first" in spent, "0" in spent) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("only", "visible"), [((), ""), (("anchors", "lineage"), "true")], ids=["alone", "reviewed"]
+)
+def test_a_plan_with_lineage_shows_what_the_tenant_will_see(
+    only: tuple[str, ...], visible: str
+) -> None:
+    """Asked for by name, the webhook stamps what a plan would write."""
+    folder = Path(__file__).parents[2] / "src/roadstead/examples/anchors"
+    played = play([str(folder)], Settings(), START, lambda: b"", only=only)
+
+    anchor = played.world.store.get(SECRET.ref("tenant-blue", "postgres-shop.tenant-ca"))
+
+    assert anchor is not None
+    assert visible == anchor.labels.get(api.TENANT_RESOURCE, "")
