@@ -6,7 +6,7 @@ dependant. No error is kept. Source: lineage 5.1.
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 from typing import NamedTuple, Protocol
 
@@ -18,8 +18,11 @@ KEPT_SECONDS = 30.0
 KEPT_OWNERS = 10_000
 DISCOVERY_PAUSE = 10.0
 """Seconds after which a kind that nobody serves is looked up again."""
-DEADLINE = 2.5
+DEADLINE = 2.4
 """Seconds for one try: three, and the pauses between them, fit an admission's budget."""
+PAUSES = (0.1, 0.4)
+"""Seconds before a question that was not answered in time is asked again. Any other failure that
+may pass the client asks again about by itself."""
 RESULTS = ("cached", "found", "absent", "unserved", "forbidden", "error")
 
 Fetched = Callable[[str], None]
@@ -59,8 +62,10 @@ class Owners:
         *,
         fetched: Fetched = _ignore,
         forbidden: Forbidden = _ignore,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Know nothing yet."""
+        self._sleep = sleep
         self._ask, self._steady = ask, steady
         self._fetched, self._forbidden = fetched, forbidden
         self._kept: OrderedDict[tuple[str, str, str, str], _Kept] = OrderedDict()
@@ -117,7 +122,7 @@ class Owners:
         if kind.namespaced and not namespace:
             return None, "absent"
         try:
-            found = await self._ask.metadata(kind.ref(namespace, owner.name), deadline=DEADLINE)
+            found = await self._patiently(kind.ref(namespace, owner.name))
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN and kind not in self._told:
                 self._told.add(kind)
@@ -134,6 +139,17 @@ class Owners:
         while len(self._kept) > KEPT_OWNERS:
             self._kept.popitem(last=False)
         return found, "found"
+
+    async def _patiently(self, ref: Ref) -> Object | None:
+        """Read one object, again where no answer came in time."""
+        for pause in PAUSES:
+            try:
+                return await self._ask.metadata(ref, deadline=DEADLINE)
+            except ClusterError as error:
+                if error.reason != "Timeout":
+                    raise
+            await self._sleep(pause)
+        return await self._ask.metadata(ref, deadline=DEADLINE)
 
     async def _looked_up(self, owner: Owner, *, known: Kind | None) -> Kind | None:
         """The kind of a reference by discovery, asked anew at most every ten seconds.
