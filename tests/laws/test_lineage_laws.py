@@ -5,6 +5,7 @@ Source: architecture 4. 1 total, 2 deterministic, 3 idempotent, 4 settles, 6 val
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -128,7 +129,7 @@ def reviews(draw: st.DrawFn) -> Snapshot:
         draw(st.booleans()),
         owned,
         known if owned else None,
-        draw(st.sampled_from(["", "gpu"])) if kind == api.POD else "",
+        scheduling=draw(st.sampled_from(["", "gpu"])) if kind == api.POD else "",
     )
 
 
@@ -176,7 +177,7 @@ def test_what_is_given_is_valid_and_is_given_once(seen: Snapshot) -> None:
     after = Object.of(seen.subject.kind, patched(seen.subject.body, answer.patch))
 
     assert all(is_label_value(after.labels[key]) for key in api.TRIPLE if seen.applications)
-    again = Snapshot(after, seen.creating, seen.applications, seen.definition, seen.scheduling)
+    again = replace(seen, subject=after)
     if admit(again).verdict == answer.verdict:
         assert () == admit(again).patch
 

@@ -430,6 +430,17 @@ def test_of_two_definitions_of_a_kind_the_first_by_name_counts() -> None:
     assert given("false").items() <= place.make(secret()).labels.items()
 
 
+def test_a_second_definition_of_a_kind_is_told() -> None:
+    """A log line, under the state of the one that counts. Source: lineage 5, registry."""
+    other = api.DEFINITION.ref("", "zz")
+
+    remarks = admit(replace(reviewed(SECRET, secret()), passed_over=(other,))).remarks
+
+    assert [f"{other} has the kind Harbor as well"] == [
+        said.partition(";")[0] for _, said in remarks
+    ]
+
+
 @pytest.mark.parametrize(
     "block",
     [

@@ -534,7 +534,7 @@ async def test_a_broken_selector_is_said_once(folder: Path) -> None:
 
         await eventually(is_hidden)
         await run.ask(secret())
-        said = [one["said"] for one in run.lines.all() if one["msg"] == "broken selector"]
+        said = [one["said"] for one in run.lines.all() if one["msg"] == "definition at fault"]
         assert 1 == len(said)
         assert "spec.secrets.exclude[0].resourceNames[0]" in said[0]
 

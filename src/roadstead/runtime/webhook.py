@@ -150,7 +150,7 @@ class Webhook:
         for remark in remarks:
             if remark not in self._told:
                 self._told[remark] = None
-                self._log.warning("broken selector", said=remark[1])
+                self._log.warning("definition at fault", said=remark[1])
         while len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
 

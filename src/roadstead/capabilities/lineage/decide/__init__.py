@@ -51,20 +51,28 @@ def admit(seen: Snapshot) -> Admitted:
     annotations = {}
     if seen.scheduling:
         annotations[api.SCHEDULING] = labels[api.SCHEDULING] = seen.scheduling
-    definition = seen.definition
     return Admitted(
         patch=patch(seen.subject, labels, annotations, api.SCHEDULER if annotations else ""),
         warnings=tuple(warnings),
         findings=findings,
         outcome=outcome,
         verdict=verdict,
-        remarks=tuple(
-            (f"{definition.uid}/{definition.generation}", f"{definition.ref}: {fault}")
-            for fault in definition.faults
-        )
-        if definition is not None
-        else (),
+        remarks=_remarks(seen),
     )
+
+
+def _remarks(seen: Snapshot) -> tuple[tuple[str, str], ...]:
+    """What is wrong with the definition, for the log: told once for each state of it."""
+    definition = seen.definition
+    if definition is None:
+        return ()
+    state = f"{definition.uid}/{definition.generation}"
+    said = [f"{definition.ref}: {fault}" for fault in definition.faults]
+    said += [
+        f"{other} has the kind {definition.kind} as well; {definition.ref} counts"
+        for other in seen.passed_over
+    ]
+    return tuple((state, one) for one in said)
 
 
 def decide(seen: Round) -> Decision:

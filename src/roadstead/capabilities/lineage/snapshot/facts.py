@@ -7,6 +7,7 @@ from roadstead.capabilities.lineage import api
 from roadstead.capabilities.lineage.snapshot.ancestry import Application
 from roadstead.capabilities.lineage.snapshot.registry import Block, Definition
 from roadstead.kube.objects import Object
+from roadstead.kube.refs import Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Snapshot:
     creating: False for an update.
     applications: that own it, the first in the order of its owners first.
     definition: of the first one; None without an application.
+    passed_over: other definitions of the same kind, whose names sort behind it.
     scheduling: the class its Pods are to have, which exists; empty for none.
     """
 
@@ -64,6 +66,7 @@ class Snapshot:
     creating: bool = True
     applications: tuple[Application, ...] = ()
     definition: Definition | None = None
+    passed_over: tuple[Ref, ...] = ()
     scheduling: str = ""
 
     @property

@@ -36,6 +36,10 @@ class Registry:
         found = self._reader.list(DEFINITIONS, "kind", kind) if kind else ()
         return compiled(found[0]) if found else None
 
+    def passed_over(self, kind: str) -> tuple[Ref, ...]:
+        """The definitions of a kind behind the first one."""
+        return tuple(one.ref for one in self._reader.list(DEFINITIONS, "kind", kind)[1:])
+
 
 async def review(reader: Reader, asked: Review) -> Snapshot:
     """Collect what one object under review is judged on.
@@ -49,6 +53,7 @@ async def review(reader: Reader, asked: Review) -> Snapshot:
         creating=asked.creating,
         applications=found,
         definition=registry.definition(found[0].kind) if found else None,
+        passed_over=registry.passed_over(found[0].kind) if found else (),
         scheduling=await _scheduling(reader, asked),
     )
 
