@@ -56,8 +56,8 @@ def grant(cluster: Cluster, account: str = ACCOUNT, like: Account = ANCHORS) -> 
     """
     for document in rbac(accounts=[like]):
         body = json.loads(json.dumps(document))
-        if body["kind"] != "Namespace":
-            body["metadata"]["name"] = account
+        # The role of owner kinds is shared, and stands already where another account has it.
+        body["metadata"]["name"] = body["metadata"]["name"].replace(like.name, account)
         for subject in body.get("subjects") or ():
             subject["name"] = account
         cluster.admin.create(kind_of(body["kind"]), body)

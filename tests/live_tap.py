@@ -6,6 +6,7 @@ notes of each request its Accept header and, of the answer, its bytes.
 
 import asyncio
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -49,11 +50,16 @@ class Asked:
 
 
 class Tap:
-    """The tap. asked: every request, in order."""
+    """The tap.
+
+    asked: every request, in order. refuse: gives the status that answers one in the server's
+    place, 0 to pass it on.
+    """
 
     def __init__(self, server: str, context: ssl.SSLContext) -> None:
         """Stand before a server."""
         self.asked: list[Asked] = []
+        self.refuse: Callable[[Asked], int] = lambda _asked: 0
         self._server, self._context = server, context
         self._thread = LoopThread()
         self.address = ""
@@ -93,11 +99,14 @@ class Tap:
             request.method, request.path, dict(request.query), request.headers.get("Accept", "")
         )
         self.asked.append(noted)
+        if status := self.refuse(noted):
+            noted.status = status
+            return web.json_response({"kind": "Status", "code": status}, status=status)
         async with self._session.request(
             request.method,
             f"{self._server}{request.raw_path}",
             headers=headers,
-            data=await request.read(),
+            data=await request.read() or None,
             allow_redirects=False,
         ) as answer:
             noted.status = answer.status

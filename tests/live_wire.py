@@ -218,6 +218,16 @@ class Listened:
             seen = await self._client.get(ref)
             return None if seen is None else self._births.shifted(seen)
 
+    async def metadata(self, ref: Ref, *, deadline: float | None = None) -> Object | None:
+        """The metadata of one object."""
+        with self._asking("get", ref):
+            seen = await self._client.metadata(ref, deadline=deadline)
+            return None if seen is None else self._births.shifted(seen)
+
+    async def kinds(self, *, deadline: float | None = None) -> dict[tuple[str, str], Kind]:
+        """What is served."""
+        return await self._client.kinds(deadline=deadline)
+
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""
     ) -> tuple[Object, ...]:

@@ -23,6 +23,7 @@ import attachment_mutants
 import gateway_chain_mutants
 import gateway_decide_mutants
 import gateway_mutants
+import lineage_mutants
 import service_mutants
 import wildcard_mutants
 from attachment_mutants import Mutant, always, passing
@@ -233,6 +234,7 @@ MUTANTS = (
     *gateway_mutants.MUTANTS,
     *gateway_decide_mutants.MUTANTS,
     *gateway_chain_mutants.MUTANTS,
+    *lineage_mutants.MUTANTS,
     *wildcard_mutants.MUTANTS,
     *service_mutants.MUTANTS,
 )

@@ -21,7 +21,7 @@ import yaml
 
 from live_summary import VERSION
 from parts import HandClock
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.services.api.checks import CHECKS
 from roadstead.cli.inputs import OFFLINE_ONLY
@@ -215,7 +215,7 @@ def is_named(name: str, text: str = REFERENCE) -> bool:
 def metrics() -> dict[str, str]:
     """Every name and type that `/metrics` of a leading process has."""
     clock = HandClock()
-    engine = Engine(CONTROLLERS.values(), Settings(), clock)
+    engine = Engine(CONTROLLERS.values(), Settings(), clock, admissions=ADMISSIONS.values())
     made = Metrics(engine, clock, dict.fromkeys(CONTROLLERS, 1))
     made.attach(Gauges(dict, lambda: 0.0, lambda: ("lease", True), lambda: 0))
     return dict(re.findall(r"^# TYPE (\S+) (\S+)$", made.exposition().decode(), re.MULTILINE))
@@ -246,6 +246,7 @@ def test_every_reason_and_state_is_in_the_reference() -> None:
     table = PAGES["docs/concepts/anchors.md"]
 
     reasons = [reason.name for one in CONTROLLERS.values() for reason in one.reasons]
+    reasons += [reason.name for one in ADMISSIONS.values() for reason in one.reasons]
 
     assert [] == [
         name for name in reasons if not is_named(name, PAGES["docs/reference/reasons.md"])

@@ -7,10 +7,22 @@ import pytest
 import yaml
 
 from cli_command import run
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
+from roadstead.capabilities.lineage.webhook import LINEAGE as WEBHOOK
 from roadstead.cli.manifests import files_of
-from roadstead.deploy.rbac import ACCOUNTS, ANCHORS, ATTACHMENTS, Account, rbac
+from roadstead.deploy import owners
+from roadstead.deploy.admission import INJECT, registration, service
+from roadstead.deploy.rbac import (
+    ACCOUNTS,
+    ANCHORS,
+    ATTACHMENTS,
+    LINEAGE,
+    REFRESHER,
+    Account,
+    rbac,
+)
 from roadstead.deploy.tenants import tenant_roles, tenant_rules
+from roadstead.kube.selectors import LabelSelector
 
 GROUP = "local.sdn.cozystack.io"
 VIEW = {"get", "list", "watch"}
@@ -48,7 +60,11 @@ def may(rules: Iterable[Mapping[str, Any]]) -> dict[str, set[str]]:
 
 def granted(account: Account, role: str) -> dict[str, set[str]]:
     """What the documents of one account give it, in every namespace or in its own."""
-    (body,) = (b for b in rbac("home", [account]) if b["kind"] == role)
+    (body,) = (
+        b
+        for b in rbac("home", [account])
+        if (b["kind"], b["metadata"]["name"]) == (role, account.name)
+    )
     assert body["metadata"].get("namespace") == ("home" if role == "Role" else None)
     return may(body["rules"])
 
@@ -90,9 +106,83 @@ def test_the_attachments_may_do_what_the_contract_lists_and_no_more() -> None:
     assert LEADS == granted(ATTACHMENTS, "Role")
 
 
+OWNED = {
+    "applicationdefinitions.cozystack.io": {"list", "watch"},
+    "helmreleases.helm.toolkit.fluxcd.io": {"list", "watch"},
+}
+
+
+def test_the_webhook_may_do_what_the_contract_lists_and_no_more() -> None:
+    """Source: lineage 10. No Secret is read or watched, and nothing is written."""
+    assert {
+        **OWNED,
+        "namespaces": {"list", "watch"},
+        "schedulingclasses.cozystack.io": {"get"},
+    } == granted(LINEAGE, "ClusterRole")
+    assert not LINEAGE.home
+
+
+def test_the_refresher_may_do_what_the_contract_lists_and_no_more() -> None:
+    """Source: lineage 10. It creates and deletes nothing."""
+    assert {
+        **OWNED,
+        "secrets": {"list", "patch"},
+        "services": {"list", "patch"},
+        "ingresses.networking.k8s.io": {"list", "patch"},
+    } == granted(REFRESHER, "ClusterRole")
+    assert LEADS == granted(REFRESHER, "Role")
+
+
+def test_owners_are_read_and_never_secrets() -> None:
+    """Whoever may get a Secret may read its value. Source: lineage 10."""
+    rules = may(owners.owner_rules())
+
+    assert {"get"} == set().union(*rules.values())
+    assert "secrets" not in rules
+    assert not any("*" in name for name in rules)
+
+
+def test_our_own_namespace_is_out_of_the_webhooks_reach() -> None:
+    """Its Pods must start while it is away. Source: lineage 3."""
+    (space,) = (body for body in rbac("home") if body["kind"] == "Namespace")
+
+    assert not LabelSelector.parse(WEBHOOK.namespaces).matches(space["metadata"]["labels"])
+
+
+def test_the_registration_is_the_contracts() -> None:
+    """A cluster may switch from upstream's webhook without a label changing. Source: lineage 3."""
+    body = registration("cozy-system")
+    (webhook,) = body["webhooks"]
+
+    assert ("lineage", "lineage.cozystack.io") == (body["metadata"]["name"], webhook["name"])
+    assert {
+        "name": "lineage-controller-webhook",
+        "namespace": "cozy-system",
+        "path": "/mutate-lineage",
+        "port": 443,
+    } == webhook["clientConfig"]["service"]
+    assert "cozy-system/lineage-controller-webhook" == body["metadata"]["annotations"][INJECT]
+    assert [
+        ([""], ["v1"], ["pods", "secrets", "services", "persistentvolumeclaims"]),
+        (["networking.k8s.io"], ["v1"], ["ingresses"]),
+        (["cozystack.io"], ["v1alpha1"], ["workloadmonitors"]),
+    ] == [(one["apiGroups"], one["apiVersions"], one["resources"]) for one in webhook["rules"]]
+    assert [["CREATE", "UPDATE"]] * 3 == [one["operations"] for one in webhook["rules"]]
+    assert (["v1"], "None", "Fail", 10) == (
+        webhook["admissionReviewVersions"],
+        webhook["sideEffects"],
+        webhook["failurePolicy"],
+        webhook["timeoutSeconds"],
+    )
+    (port,) = service("cozy-system")["spec"]["ports"]
+    assert (443, 9443) == (port["port"], port["targetPort"])
+
+
 def test_every_capability_has_one_account() -> None:
     """A capability that nobody may run would be refused at its first list."""
-    assert sorted(CONTROLLERS) == sorted(name for one in ACCOUNTS for name in one.capabilities)
+    named = sorted(name for one in ACCOUNTS for name in one.capabilities)
+
+    assert sorted((*CONTROLLERS, *ADMISSIONS)) == named
 
 
 @pytest.mark.parametrize("account", ACCOUNTS, ids=[one.name for one in ACCOUNTS])
@@ -101,10 +191,14 @@ def test_an_account_stands_alone(account: Account) -> None:
     bodies = rbac("home", [account])
 
     assert [
-        *("Namespace", "ServiceAccount", "ClusterRole"),
-        *("ClusterRoleBinding", "Role", "RoleBinding"),
+        "Namespace",
+        *(("ClusterRole",) * 2 if account.owners else ()),
+        *("ServiceAccount", "ClusterRole", "ClusterRoleBinding"),
+        *(("ClusterRoleBinding",) if account.owners else ()),
+        *(("Role", "RoleBinding") if account.home else ()),
     ] == [body["kind"] for body in bodies]
-    assert {account.name} == {body["metadata"]["name"] for body in bodies[1:]}
+    shared = {owners.AGGREGATED, owners.DEFAULT, f"{account.name}-owners"}
+    assert {account.name} == {body["metadata"]["name"] for body in bodies[1:]} - shared
     subjects = [one for body in bodies for one in body.get("subjects", ())]
     assert {("ServiceAccount", account.name, "home")} == {
         (one["kind"], one["name"], one["namespace"]) for one in subjects

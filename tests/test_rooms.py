@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 
 ROOT = Path(__file__).parent.parent
 CAPABILITIES = sorted(
@@ -43,7 +43,10 @@ def test_a_capability_has_cases_and_a_page(capability: str) -> None:
 
 def test_whatever_runs_has_its_folder() -> None:
     """A folder is looked into as soon as something of it is registered."""
-    assert set(CONTROLLERS) <= set(CAPABILITIES)
+    homes = {one.observe.__module__.split(".")[2] for one in CONTROLLERS.values()}
+    homes |= {one.observe.__module__.split(".")[2] for one in ADMISSIONS.values()}
+
+    assert homes <= set(CAPABILITIES)
 
 
 def test_every_controller_is_registered_under_its_own_name() -> None:
@@ -56,6 +59,7 @@ def test_every_controller_is_registered_under_its_own_name() -> None:
 def test_no_two_views_share_a_name() -> None:
     """Metrics and `/readyz` of a process that runs everything tell them apart."""
     views = {view for controller in CONTROLLERS.values() for view in controller.views}
+    views |= {view for admission in ADMISSIONS.values() for view in admission.views}
 
     assert len(views) == len({view.name for view in views})
 

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
 from roadstead.kube.names import minted_name
-from roadstead.kube.objects import Object
+from roadstead.kube.objects import Object, Owner
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import View
 from roadstead.settings import Settings
@@ -57,6 +57,9 @@ class Reader(Cached, Protocol):
     def since(self, state: str) -> timedelta:
         """How long this key has been in this state without a break; zero when it is not."""
 
+    def done(self, once: str) -> bool:
+        """Whether this process has written for this already (`Want.once`)."""
+
     async def see(self, view: View, namespace: str, name: str) -> Object | None:
         """One object of a view: stored, or live once this pass must be sure (`Decision.sure`).
 
@@ -67,6 +70,13 @@ class Reader(Cached, Protocol):
         self, view: View, namespace: str, index: str, value: str
     ) -> tuple[Object, ...]:
         """What an index of a view holds in one namespace, stored or live, sorted by name."""
+
+    async def owner(self, owner: Owner, namespace: str) -> Object | None:
+        """The metadata of what an owner reference names, at the version it states, or None.
+
+        namespace: of what it owns; a cluster-scoped owner is read without one. The uid is the
+        caller's to compare; an answer may be half a minute old where it has that uid.
+        """
 
     async def live_get(self, ref: Ref) -> Object | None:
         """One object, whole, from the API server."""
@@ -161,6 +171,7 @@ class Want:
     note: why it is written, a word for metrics and `plan` (`readmit`); may be empty.
     needs: objects whose own write must not have failed before this one.
     manager: whose fields an apply states. mint: what a minted name is made of.
+    once: what a patch is written for; the reader tells later passes that it was (`done`).
     """
 
     how: How
@@ -171,6 +182,7 @@ class Want:
     needs: tuple[Ref, ...] = ()
     manager: str = ""
     minted: Mint | None = None
+    once: str = ""
 
     @classmethod
     def replace(
@@ -205,12 +217,12 @@ class Want:
         return cls(How.MINT, kind, body, minted=minted, needs=needs)
 
     @classmethod
-    def patch(cls, kind: Kind, body: Mapping[str, Any], live: Object) -> "Want":
+    def patch(cls, kind: Kind, body: Mapping[str, Any], live: Object, once: str = "") -> "Want":
         """Want these keys of an object that is there, null for those that should go.
 
         body: with the name and the resourceVersion seen.
         """
-        return cls(How.PATCH, kind, body, live)
+        return cls(How.PATCH, kind, body, live, once=once)
 
     @classmethod
     def status(cls, kind: Kind, body: Mapping[str, Any], live: Object) -> "Want":

@@ -128,7 +128,7 @@ def test_a_value_of_another_type_is_refused(name: str, value: object) -> None:
 
 def test_all_capabilities_run_unless_some_are_named() -> None:
     """And a name that nobody has ends the start."""
-    every = ["anchors", "attachments", "gateways", "wildcards"]
+    every = ["anchors", "attachments", "gateways", "refresher", "wildcards"]
 
     assert every == [one.name for one in chosen(CONTROLLERS, ())]
     assert ["attachments"] == [one.name for one in chosen(CONTROLLERS, ["attachments"])]

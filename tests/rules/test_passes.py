@@ -16,7 +16,7 @@ from roadstead.engine.reader import PassReader
 from roadstead.engine.store import Store
 from roadstead.engine.writer import Writer, guard
 from roadstead.errors import BugError, ClusterError
-from roadstead.kube.objects import Object
+from roadstead.kube.objects import Object, Owner
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind, Ref
 from roadstead.kube.views import View
 from roadstead.settings import Settings
@@ -53,6 +53,10 @@ class Recorder:
             raise self._refuse[verb]
 
     async def get(self, _ref: Ref) -> Object | None:
+        """Nothing is there."""
+        return None
+
+    async def owner(self, _owner: Owner, _namespace: str) -> Object | None:
         """Nothing is there."""
         return None
 

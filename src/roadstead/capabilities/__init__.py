@@ -3,10 +3,15 @@
 from roadstead.capabilities.anchors.controller import ANCHORS
 from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
 from roadstead.capabilities.gateways.controller import GATEWAYS_CONTROLLER
+from roadstead.capabilities.lineage.controller import REFRESHER
+from roadstead.capabilities.lineage.webhook import LINEAGE
 from roadstead.capabilities.wildcards.controller import WILDCARDS
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 CONTROLLERS: dict[str, Controller] = {
-    one.name: one for one in (ANCHORS, ATTACHMENTS_CONTROLLER, GATEWAYS_CONTROLLER, WILDCARDS)
+    one.name: one
+    for one in (ANCHORS, ATTACHMENTS_CONTROLLER, GATEWAYS_CONTROLLER, WILDCARDS, REFRESHER)
 }
 """Every controller by the name `run --only` takes."""
+ADMISSIONS: dict[str, Admission] = {LINEAGE.name: LINEAGE}
+"""Whoever answers admission, by the same names."""

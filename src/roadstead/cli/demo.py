@@ -213,10 +213,11 @@ async def _running(
             dropped=lambda: pipe.dropped,
         )
 
-    managers = [
-        manager(plane.login(one.name, HOME), (CONTROLLERS[name] for name in one.capabilities))
-        for one in ACCOUNTS
-    ]
+    # Nobody asks for admission here: the account of the webhook has no controller.
+    managed = (
+        (one, [CONTROLLERS[n] for n in one.capabilities if n in CONTROLLERS]) for one in ACCOUNTS
+    )
+    managers = [manager(plane.login(one.name, HOME), ours) for one, ours in managed if ours]
     if stand_ins:
         managers.append(manager(plane.kubeconfig, stand_ins))
     try:

@@ -1,4 +1,4 @@
-"""`roadstead manifests crds|rbac|tenant-roles`: what is installed, printed or put in a folder."""
+"""`roadstead manifests WHAT`: what is installed, printed or put in a folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 
 from roadstead.cli.options import Out, Output, Quiet, application, chosen
 from roadstead.cli.out import Screen, as_json
+from roadstead.deploy.admission import admission
 from roadstead.deploy.crds import crds
 from roadstead.deploy.rbac import ACCOUNTS, HOME, Account, rbac
 from roadstead.deploy.tenants import NOTE, tenant_roles
@@ -19,9 +20,10 @@ EXAMPLES = (
     "roadstead manifests rbac | kubectl apply -f -",
     "roadstead manifests rbac --account roadstead-attachments",
     "roadstead manifests crds --out deploy/",
+    "roadstead manifests webhook -n cozy-system",
 )
 app = application()
-WHAT = ("crds", "rbac", "tenant-roles")
+WHAT = ("crds", "rbac", "tenant-roles", "webhook")
 
 
 @app.command()
@@ -38,11 +40,12 @@ def manifests(
     ] = "",
     quiet: Quiet = False,
 ) -> int:
-    """Print the CustomResourceDefinitions, our accounts, or the rules for tenants.
+    """Print the CustomResourceDefinitions, our accounts, rules for tenants, or the webhook.
 
     The ApplicationDefinition CRD is for development clusters; never apply it over the
     platform's own. The rules for tenants are to be merged into the platform's roles; never
-    apply them over those. Formats: yaml, json.
+    apply them over those. The webhook's registration is to be applied last, once its Deployment
+    is available. Formats: yaml, json.
     """
     form = chosen(output, ("yaml", "json"))
     if what not in WHAT:
@@ -80,6 +83,8 @@ def _accounts(name: str) -> tuple[Account, ...]:
 def _documents(what: str, home: str, accounts: Sequence[Account]) -> list[dict[str, Any]]:
     if what == "crds":
         return list(crds().values())
+    if what == "webhook":
+        return list(admission(home))
     return list(rbac(home, accounts) if what == "rbac" else tenant_roles())
 
 
@@ -88,6 +93,8 @@ def files_of(what: str, home: str = HOME, accounts: Sequence[Account] = ACCOUNTS
     if what == "crds":
         return {f"crds/{name}": dump([body]) for name, body in crds().items()}
     text = dump(_documents(what, home, accounts))
+    if what == "webhook":
+        return {"webhook/lineage.yaml": text}
     return (
         {"rbac/accounts.yaml": text} if what == "rbac" else {"rbac/tenant-roles.yaml": NOTE + text}
     )

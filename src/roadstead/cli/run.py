@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -26,6 +27,7 @@ from roadstead.sim.flags import names_of
 EXAMPLES = (
     "roadstead run --read-only",
     "roadstead run --only anchors --ca-sources-file ca-sources.yaml --leader-elect",
+    "roadstead run --only lineage --webhook-cert-dir /run/webhook",
     "roadstead run --only attachments --attachment-tenant-classes public,internal",
 )
 app = application()
@@ -79,6 +81,18 @@ Health = Annotated[
         help="Serve /healthz and /readyz there; 0 for not at all.",
     ),
 ]
+WebhookPort = Annotated[
+    int | None,
+    typer.Option("--webhook-port", metavar="PORT", help="Answer admission there. 9443 unless set."),
+]
+WebhookCertDir = Annotated[
+    str,
+    typer.Option(
+        "--webhook-cert-dir",
+        metavar="DIR",
+        help="Where tls.crt and tls.key of the webhook are, and are looked for again.",
+    ),
+]
 LeaderElect = Annotated[
     bool | None,
     typer.Option(
@@ -126,6 +140,8 @@ def run(
     kubeconfig: Kubeconfig = "",
     metrics_bind_address: Metrics = None,
     health_probe_bind_address: Health = None,
+    webhook_port: WebhookPort = None,
+    webhook_cert_dir: WebhookCertDir = "",
     leader_elect: LeaderElect = None,
     leader_election_namespace: LeaseNamespace = "",
     max_concurrent_reconciles: Workers = None,
@@ -142,6 +158,8 @@ def run(
     flags = {
         "metricsBindAddress": metrics_bind_address,
         "healthProbeBindAddress": health_probe_bind_address,
+        "webhookPort": webhook_port,
+        "webhookCertDir": webhook_cert_dir or None,
         "leaderElect": leader_elect,
         "leaderElectionNamespace": leader_election_namespace or None,
         "maxConcurrentReconciles": max_concurrent_reconciles,
@@ -190,6 +208,8 @@ _FIELDS: dict[str, tuple[str, Any]] = {
     "readOnly": ("read_only", bool),
     "metricsBindAddress": ("metrics", (str, int)),
     "healthProbeBindAddress": ("health", (str, int)),
+    "webhookPort": ("webhook_port", int),
+    "webhookCertDir": ("webhook_cert_dir", str),
     "leaderElect": ("leader_elect", bool),
     "leaderElectionNamespace": ("lease_namespace", str),
     "maxConcurrentReconciles": ("workers", int),
@@ -212,6 +232,8 @@ def options_of(stated: Mapping[str, Any], place: str) -> dict[str, Any]:
         if name == "only":
             parts = value.split(",") if isinstance(value, str) else value
             value = tuple(str(part).strip() for part in parts)  # noqa: PLW2901 - its final form
+        elif name == "webhookCertDir":
+            value = Path(value)  # noqa: PLW2901 - its final form
         elif name.endswith("BindAddress"):
             value = str(value)  # noqa: PLW2901 - `0` may stand there as a number
         found[field] = value

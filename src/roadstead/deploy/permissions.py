@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from roadstead.deploy import owners
 from roadstead.deploy.rbac import ACCOUNTS, Account, Right
 from roadstead.deploy.tenants import tenant_rules
 
@@ -21,6 +22,7 @@ def generated() -> dict[str, str]:
     ]
     for account in ACCOUNTS:
         parts += _section(account)
+    parts += _owner_kinds()
     parts += _tenants()
     return {"docs/reference/permissions.md": "\n".join(parts).rstrip() + "\n"}
 
@@ -32,6 +34,12 @@ def _section(account: Account) -> Iterator[str]:
         yield f"| `{_name(right)}`, all namespaces | {', '.join(right.verbs)} | {right.why} |"
     for right in account.home:
         yield f"| `{_name(right)}`, own namespace | {', '.join(right.verbs)} | {right.why} |"
+    if account.owners:
+        why = "owners of what is under review, metadata alone; see below"
+        yield f"| the [owner kinds](#owner-kinds), all namespaces | get | {why} |"
+    if not any(right.idle for right in (*account.cluster, *account.home)):
+        yield ""
+        return
     yield from ("", "Granted, and seldom or never used:", "")
     yield from ("| resource | verb | why it is granted |", "| --- | --- | --- |")
     yield from _idle((*account.cluster, *account.home))
@@ -51,6 +59,22 @@ def _idle(rights: Iterable[Right]) -> Iterator[str]:
 def _name(right: Right) -> str:
     """As `kubectl auth can-i` and `kubectl get` name it."""
     return f"{right.kind.resource}/{right.part}" if right.part else right.kind.resource
+
+
+def _owner_kinds() -> Iterator[str]:
+    yield from (
+        "## Owner kinds",
+        "",
+        f"What the ClusterRole `{owners.DEFAULT}` grants `get` on. `{owners.AGGREGATED}` gathers it",
+        f'and every other ClusterRole with the label `{owners.LABEL}: "true"`, so that a kind of',
+        "your own is one more such role. Secrets are never among them.",
+        "",
+        "| group | kinds |",
+        "| --- | --- |",
+    )
+    for group, kinds in owners.CATALOG.items():
+        yield f"| {f'`{group}`' if group else 'core'} | {', '.join(kinds)} |"
+    yield ""
 
 
 def _tenants() -> Iterator[str]:

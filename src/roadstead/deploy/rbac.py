@@ -2,10 +2,10 @@
 
 A right that is not here is not used. A verb that is here and that an ordinary run does not use
 says why it is. Source: trust-anchors 10, wildcard-secrets 10, endpoint-attachments 8.1,
-tenant-gateway 10b, architecture 2 (Accounts).
+tenant-gateway 10b, lineage 10, architecture 2 (Accounts).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,8 @@ from roadstead.capabilities.gateways.api import (
     TENANT_GATEWAY,
     TLS_ROUTES,
 )
+from roadstead.capabilities.lineage.api import INGRESS, SCHEDULING_CLASS, SYSTEM
+from roadstead.deploy import owners
 from roadstead.kube.refs import (
     ENDPOINT_SLICE,
     EVENT,
@@ -65,12 +67,14 @@ class Account:
 
     capabilities: what its `run --only` names.
     cluster: rights in every namespace. home: rights in the namespace of the account.
+    owners: whether it may read the kinds that own what the webhook is asked about.
     """
 
     name: str
     capabilities: tuple[str, ...]
     cluster: tuple[Right, ...]
     home: tuple[Right, ...]
+    owners: bool = False
 
 
 _LISTED = {"list": "for a server that sends no list as the first events of a watch"}
@@ -238,7 +242,40 @@ ATTACHMENTS = Account(
     _LEADS,
 )
 
-ACCOUNTS = (ANCHORS, ATTACHMENTS)
+_LINEAGE_VIEW = ("list", "watch")
+_OFFERED = {
+    SECRET: "find Secrets with a stale verdict; take their managed label off",
+    SERVICE: "the same with Services",
+    INGRESS: "the same with Ingresses",
+}
+_LINEAGE_READS = (
+    Right(DEFINITION, _LINEAGE_VIEW, "selectors of each application kind", idle=_LISTED),
+    Right(HELM_RELEASE, _LINEAGE_VIEW, "which release stands for which application", idle=_LISTED),
+)
+
+LINEAGE = Account(
+    "roadstead-lineage",
+    ("lineage",),
+    (
+        *_LINEAGE_READS,
+        Right(NAMESPACE, _LINEAGE_VIEW, "the scheduling class of a tenant", idle=_LISTED),
+        Right(SCHEDULING_CLASS, ("get",), "whether a scheduling class exists"),
+    ),
+    (),
+    owners=True,
+)
+REFRESHER = Account(
+    "roadstead-refresher",
+    ("refresher",),
+    (
+        *(Right(kind, ("list", "patch"), why) for kind, why in _OFFERED.items()),
+        *_LINEAGE_READS,
+    ),
+    _LEADS,
+    owners=True,
+)
+
+ACCOUNTS = (ANCHORS, ATTACHMENTS, LINEAGE, REFRESHER)
 """Every account. No right crosses between two: whoever writes Secrets writes no Services."""
 ACCOUNT = ANCHORS.name
 
@@ -246,29 +283,55 @@ ACCOUNT = ANCHORS.name
 def rbac(home: str = HOME, accounts: Iterable[Account] = ACCOUNTS) -> tuple[dict[str, Any], ...]:
     """Namespace, then ServiceAccount, roles and bindings of each account, as they are applied."""
     documents = [document(NAMESPACE.kind, home, api="v1")]
+    # Our own Pods must start while the webhook is away. Source: lineage 3.
+    documents[0]["metadata"]["labels"][SYSTEM] = "true"
+    accounts = tuple(accounts)
+    if any(account.owners for account in accounts):
+        documents += _owners()
     for account in accounts:
         documents += _granted(account, home)
     return tuple(documents)
 
 
-def _granted(account: Account, home: str) -> Sequence[dict[str, Any]]:
-    name, version = account.name, f"{API_GROUP}/v1"
-    return (
-        document("ServiceAccount", name, api="v1", namespace=home),
-        document("ClusterRole", name, api=version, rules=_rules(account.cluster)),
-        _binding("ClusterRole", name, home, namespace=""),
-        document("Role", name, api=version, namespace=home, rules=_rules(account.home)),
-        _binding("Role", name, home, namespace=home),
+def _owners() -> Iterator[dict[str, Any]]:
+    """The role that gathers owner kinds, and what it holds without anybody's doing."""
+    version = f"{API_GROUP}/v1"
+    selector = {"matchLabels": {owners.LABEL: "true"}}
+    yield document(
+        "ClusterRole",
+        owners.AGGREGATED,
+        api=version,
+        aggregationRule={"clusterRoleSelectors": [selector]},
+        rules=[],  # the API server's own controller fills them in
     )
+    own = document("ClusterRole", owners.DEFAULT, api=version, rules=owners.owner_rules())
+    own["metadata"]["labels"][owners.LABEL] = "true"
+    yield own
 
 
-def _binding(role: str, name: str, home: str, *, namespace: str) -> dict[str, Any]:
+def _granted(account: Account, home: str) -> Iterator[dict[str, Any]]:
+    name, version = account.name, f"{API_GROUP}/v1"
+    yield document("ServiceAccount", name, api="v1", namespace=home)
+    yield document("ClusterRole", name, api=version, rules=_rules(account.cluster))
+    yield _binding("ClusterRole", name, home, namespace="")
+    if account.owners:
+        binding = _binding("ClusterRole", name, home, namespace="", role_name=owners.AGGREGATED)
+        binding["metadata"]["name"] = f"{name}-owners"
+        yield binding
+    if account.home:
+        yield document("Role", name, api=version, namespace=home, rules=_rules(account.home))
+        yield _binding("Role", name, home, namespace=home)
+
+
+def _binding(
+    role: str, name: str, home: str, *, namespace: str, role_name: str = ""
+) -> dict[str, Any]:
     return document(
         f"{role}Binding",
         name,
         api=f"{API_GROUP}/v1",
         namespace=namespace,
-        roleRef={"apiGroup": API_GROUP, "kind": role, "name": name},
+        roleRef={"apiGroup": API_GROUP, "kind": role, "name": role_name or name},
         subjects=[{"kind": "ServiceAccount", "name": name, "namespace": home}],
     )
 

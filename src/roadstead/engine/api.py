@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from roadstead.decision import Event
-from roadstead.kube.objects import Object
+from roadstead.kube.objects import Object, Owner
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import View
 
@@ -17,6 +17,12 @@ class Api(Protocol):
 
     async def get(self, ref: Ref) -> Object | None:
         """One object, whole; None when it is not there (a kind not served is an error)."""
+
+    async def owner(self, owner: Owner, namespace: str) -> Object | None:
+        """The metadata of what an owner reference names; None when it is not there or not served.
+
+        namespace: empty for what a cluster-scoped object is owned by.
+        """
 
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from roadstead.decision import Decision, Did, Event, Telling
 from roadstead.engine.api import Api
 from roadstead.engine.clock import Clock
-from roadstead.engine.memory import Edges, States, Wakes, Withdrawals
+from roadstead.engine.memory import Edges, Spent, States, Wakes, Withdrawals
 from roadstead.engine.passes import Passed, run_pass, tell
 from roadstead.engine.queue import Priority, Queue, Taken
-from roadstead.engine.reader import PassReader
+from roadstead.engine.reader import CachedViews, PassReader
 from roadstead.engine.store import Change, State, Store
 from roadstead.engine.writer import Writer
 from roadstead.errors import Unread
@@ -22,7 +22,7 @@ from roadstead.kube.objects import Object, without_bulk
 from roadstead.kube.refs import Ref
 from roadstead.kube.views import Form, View
 from roadstead.settings import Settings
-from roadstead.wiring import Controller, Watch
+from roadstead.wiring import Admission, Controller, Watch
 
 _WITH_STATUS = frozenset({Telling.CHANGE, Telling.FIRST})
 _LASTING = frozenset({Telling.HOURLY, Telling.ONCE})
@@ -51,6 +51,7 @@ class Desk:
     states: States = field(default_factory=States)
     withdrawals: Withdrawals = field(default_factory=Withdrawals)
     edges: Edges = field(default_factory=Edges)
+    spent: Spent = field(default_factory=Spent)
     trails: dict[Ref, Decision] = field(default_factory=dict)
     untold: dict[Ref, Decision] = field(default_factory=dict)
     """Decisions whose status may have been written though the answer was lost."""
@@ -69,19 +70,22 @@ class Engine:
         *,
         jitter: Callable[[], float] = no_jitter,
         dry: bool = False,
+        admissions: Iterable[Admission] = (),
         on_bug: Callable[[str, Exception], None] = let_through,
     ) -> None:
         """Start with empty stores.
 
         jitter: a number from -1 to 1 for each timer. dry: decide and report, write nothing.
+        admissions: whoever answers admission from views of this engine.
         on_bug: hears the controller and what its mapper raised; the key it would have woken is
             lost until the next resync, the rest of the list or watch is not.
         """
         self.desks = {controller.name: Desk(controller) for controller in controllers}
         self.settings = settings
-        self.stores: dict[View, Store] = {
-            view: Store(view) for desk in self.desks.values() for view in desk.controller.views
-        }
+        self.admissions = {one.name: one for one in admissions}
+        used = [desk.controller.views for desk in self.desks.values()]
+        used += [admission.views for admission in self.admissions.values()]
+        self.stores: dict[View, Store] = {view: Store(view) for views in used for view in views}
         self._clock = clock
         self._jitter = jitter
         self._dry = dry
@@ -103,8 +107,18 @@ class Engine:
             for view in controller.views
         )
 
+    def answers(self, name: str) -> bool:
+        """Tell whether every view of whoever answers admission has been listed once."""
+        return all(self.stores[view].complete for view in self.admissions[name].views)
+
+    def reader(self, api: Api) -> PassReader:
+        """Read the views, and the API server, at this moment."""
+        return PassReader(api, self.stores, self.settings, self._clock.wall())
+
     def optional(self, view: View) -> bool:
-        """Tell whether every controller that reads a view can do without it."""
+        """Tell whether everyone who reads a view can do without it."""
+        if any(view in one.views for one in self.admissions.values()):
+            return False
         users = [d.controller for d in self.desks.values() if view in d.controller.views]
         return all(view in controller.optional for controller in users)
 
@@ -199,7 +213,8 @@ class Engine:
 
     async def _pass(self, desk: Desk, key: Ref, api: Api, *, repeated: bool) -> Passed:
         now = self._clock.steady()
-        reader = PassReader(api, self.stores, self.settings, self._clock.wall(), repeated=repeated)
+        at, spent = self._clock.wall(), desk.spent
+        reader = PassReader(api, self.stores, self.settings, at, repeated=repeated, spent=spent)
         reader.remember(*desk.states.present(key, now))
         writer = Writer(
             api,
@@ -207,6 +222,7 @@ class Engine:
             dry=self._dry,
             in_flight=self._in_flight,
             checked=desk.controller.checked,
+            spent=spent,
         )
         passed = await run_pass(desk.controller, key, reader, writer, now)
         for made in passed.made:
@@ -310,7 +326,7 @@ class Engine:
 
     def _keys(self, desk: Desk, watch: Watch, seen: Object) -> tuple[Ref, ...]:
         try:
-            return tuple(watch.keys(seen, _Views(self.stores)))
+            return tuple(watch.keys(seen, CachedViews(self.stores)))
         except Unread:
             desk.owes_all = True
             return ()
@@ -347,19 +363,6 @@ class Engine:
 
     def _spread(self) -> float:
         return SPREAD * self._jitter()
-
-
-class _Views:
-    """Cached reads for mappers."""
-
-    def __init__(self, stores: dict[View, Store]) -> None:
-        self._stores = stores
-
-    def get(self, view: View, namespace: str, name: str) -> Object | None:
-        return self._stores[view].get(namespace, name)
-
-    def list(self, view: View, index: str = "", value: str = "") -> tuple[Object, ...]:
-        return self._stores[view].list(index, value)
 
 
 def _change_events(decision: Decision) -> tuple[Event, ...]:

@@ -14,6 +14,7 @@ from roadstead.kube.refs import Kind, Ref
 REPEAT = 3600.0
 """An event that stays true is told again after this many seconds. Source: trust-anchors 11."""
 REMEMBERED = 10_000
+REMEMBERED_SPENT = 100_000
 WINDOW = 600.0
 LEAST = 5
 SHARE = 10
@@ -154,6 +155,25 @@ class Wakes:
             for ref, keys in sorted(self._keys.items())
             if ref.kind == kind
         )
+
+
+class Spent:
+    """What was written once for something, and is not to be written for it again."""
+
+    def __init__(self) -> None:
+        """Remember nothing."""
+        self._spent: OrderedDict[str, None] = OrderedDict()
+
+    def __contains__(self, what: object) -> bool:
+        """Tell whether it was written; never for nothing."""
+        return what in self._spent
+
+    def add(self, what: str) -> None:
+        """Remember that it was written, as long as there is room."""
+        if what:
+            self._spent[what] = None
+        while len(self._spent) > REMEMBERED_SPENT:
+            self._spent.popitem(last=False)
 
 
 class States:

@@ -1,17 +1,33 @@
 """What `observe` reads through in one pass: views from memory, the rest from the API, counted."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime, timedelta
 
 from roadstead.engine.api import Api
 from roadstead.engine.store import State, Store
 from roadstead.errors import ClusterError, Unread
-from roadstead.kube.objects import Object
+from roadstead.kube.objects import Object, Owner
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import View
 from roadstead.settings import Settings
 
 Stores = Mapping[View, Store]
+
+
+class CachedViews:
+    """Cached reads alone, for mappers."""
+
+    def __init__(self, stores: Stores) -> None:
+        """Read these."""
+        self._stores = stores
+
+    def get(self, view: View, namespace: str, name: str) -> Object | None:
+        """One stored object."""
+        return self._stores[view].get(namespace, name)
+
+    def list(self, view: View, index: str = "", value: str = "") -> tuple[Object, ...]:
+        """Stored objects."""
+        return self._stores[view].list(index, value)
 
 
 class PassReader:
@@ -22,9 +38,20 @@ class PassReader:
     """
 
     def __init__(
-        self, api: Api, stores: Stores, settings: Settings, now: datetime, *, repeated: bool = False
+        self,
+        api: Api,
+        stores: Stores,
+        settings: Settings,
+        now: datetime,
+        *,
+        repeated: bool = False,
+        spent: Container[str] = (),
     ) -> None:
-        """Read at one moment; a repeated pass trusts no cached absence."""
+        """Read at one moment; a repeated pass trusts no cached absence.
+
+        spent: what was written once for something.
+        """
+        self._spent = spent
         self._api = api
         self._stores = stores
         self._repeated = repeated
@@ -38,6 +65,10 @@ class PassReader:
     def remember(self, state: str, span: timedelta) -> None:
         """Tell how long the key has been in a state."""
         self._since[state] = span
+
+    def done(self, once: str) -> bool:
+        """Tell whether this process has written for this already."""
+        return once in self._spent
 
     def be_sure(self) -> None:
         """Ask the API server from here on."""
@@ -120,6 +151,11 @@ class PassReader:
         store = self._stores[view]
         if store.state in {State.ABSENT, State.FORBIDDEN}:
             store.list()
+
+    async def owner(self, owner: Owner, namespace: str) -> Object | None:
+        """The metadata of what an owner reference names, from the API server."""
+        self.reads["get"] += 1
+        return await self._api.owner(owner, namespace)
 
     async def live_get(self, ref: Ref) -> Object | None:
         """One object, whole, from the API server."""

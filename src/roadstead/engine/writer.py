@@ -11,7 +11,7 @@ from roadstead.capabilities.anchors.api import TENANT_CA
 from roadstead.decision import Decision, Did, Drop, How, Outcome, Status, Want
 from roadstead.engine.api import Api
 from roadstead.engine.check import check
-from roadstead.engine.memory import Withdrawals
+from roadstead.engine.memory import Spent, Withdrawals
 from roadstead.errors import BugError, ClusterError
 from roadstead.kube.names import minted_name
 from roadstead.kube.objects import Object
@@ -36,16 +36,19 @@ class Writer:
         dry: bool = False,
         in_flight: set[Ref] | None = None,
         checked: bool = True,
+        spent: Spent | None = None,
     ) -> None:
         """Write through an API; `dry` says what would be done and does nothing.
 
         in_flight: holds each object while a write of it is under way.
         checked: whether each body is held against our schema of its kind first.
+        spent: hears what was written once for something.
         """
         self._api = api
         self._withdrawals = withdrawals
         self._dry = dry
         self._checked = checked
+        self._spent = Spent() if spent is None else spent
         self._in_flight = set() if in_flight is None else in_flight
         self._failed: set[Ref] = set()
         self._independent = False
@@ -122,7 +125,7 @@ class Writer:
     async def _write(self, want: Want) -> Did:
         guard(want)
         if self._checked:
-            check(want.kind, want.body)
+            check(want.kind, want.body, patch=want.how is How.PATCH)
         return await self._ways[want.how](want)
 
     async def _replace(self, want: Want) -> Did:
@@ -162,6 +165,7 @@ class Writer:
     async def _patch(self, want: Want) -> Did:
         if not self._dry and want.live is not None:
             made = await self._api.patch(want.ref, want.body)
+            self._spent.add(want.once)
             self._remember(want.live.body or {"metadata": {}}, made)
         return Did.UPDATED
 

@@ -89,7 +89,7 @@ async def ask(target: Target, namespace: str, reader: Reader, judge: Judge) -> A
     words = target.subject(namespace).words
     find = words.get(target.word, next(iter(words.values()))).find
     found = await find(target.name, namespace, reader, judge)
-    trails = []
+    trails = [trail_of_part(one) for one in found.parts]
     for key in found.keys:
         decision = await judge(key)
         if decision is not None and found.part:

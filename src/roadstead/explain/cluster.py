@@ -22,6 +22,7 @@ from roadstead.kube.objects import Object
 from roadstead.kube.refs import EVENT, HELM_RELEASE, Kind, Ref
 from roadstead.kube.views import View
 from roadstead.runtime.client import Client
+from roadstead.runtime.owners import Owners
 from roadstead.settings import Settings
 
 _UNREAD = {403: State.FORBIDDEN, 404: State.ABSENT}
@@ -30,9 +31,10 @@ _UNREAD = {403: State.FORBIDDEN, 404: State.ABSENT}
 class Reading:
     """The requests of a look: reads go to the server, a write is a bug of ours."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, clock: Clock) -> None:
         """Ask through this client."""
         self._client = client
+        self.owner = Owners(client, clock.steady).owner
 
     async def get(self, ref: Ref) -> Object | None:
         """One object, whole."""
@@ -103,7 +105,7 @@ class Look:
         self._views = tuple(self._engine.stores)
         self._subjects = tuple(subjects)
         self._everywhere = {v for one in subjects if one.single for v in one.listed}
-        self.api = Reading(client)
+        self.api = Reading(client, clock)
 
     async def fill(self, views: Iterable[View] = ()) -> None:
         """List views: those given, else every one that decisions need.

@@ -93,13 +93,14 @@ class Found:
     """What a name stands for.
 
     keys: what is judged for it. notes: facts of the object itself. part: whether a decision is
-    asked for what it says of this object alone.
+    asked for what it says of this object alone. parts: what is said of it beside any key.
     """
 
     about: Ref
     keys: tuple[Ref, ...]
     notes: tuple[str, ...] = ()
     part: bool = False
+    parts: tuple[Part, ...] = ()
 
 
 Judge = Callable[[Ref], Awaitable[Decision | None]]

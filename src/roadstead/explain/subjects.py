@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.services.api.checks import ALL_CHECKS
 from roadstead.explain.anchors import ANCHOR_SUBJECT
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
@@ -11,6 +11,7 @@ from roadstead.explain.subject import Note, Subject
 from roadstead.explain.wildcards import WILDCARD_SUBJECT
 from roadstead.kube.reasons import Reason
 from roadstead.kube.refs import Kind, Ref
+from roadstead.wiring import Admission, Controller
 
 SUBJECTS: tuple[Subject, ...] = (
     WILDCARD_SUBJECT,
@@ -25,8 +26,9 @@ WORDS: Mapping[str, Subject] = {word: one for one in SUBJECTS for word in one.wo
 NOTES: Mapping[Kind, Note] = {kind: note for one in SUBJECTS for kind, note in one.notes.items()}
 """What `plan` says of an object, by its kind."""
 
+_EVERYBODY: Mapping[str, Controller | Admission] = {**CONTROLLERS, **ADMISSIONS}
 REASONS: tuple[tuple[str, Reason], ...] = tuple(
-    (name, reason) for name, one in CONTROLLERS.items() for reason in one.reasons
+    (name, reason) for name, one in _EVERYBODY.items() for reason in one.reasons
 )
 """Every reason with its capability; two may share a word."""
 CHECKS: tuple[tuple[str, Reason], ...] = tuple(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.decision import Decision
 from roadstead.engine.memory import Withdrawals
 from roadstead.engine.passes import Passed, run_pass
@@ -22,6 +22,7 @@ from roadstead.sim.load import Placed, load
 from roadstead.sim.ours import Ours
 from roadstead.sim.placeholders import Names, uids_in
 from roadstead.sim.requests import By
+from roadstead.sim.review import Reviewing
 from roadstead.sim.settle import Settler, Step, drive
 from roadstead.sim.world import World
 from roadstead.wiring import Controller
@@ -122,14 +123,15 @@ def play(
     """Load files, and run decisions over them until nothing is written.
 
     observed: files of objects that are there already; `paths` are applied over them.
-    only: the controllers that run; all when empty.
+    only: the capabilities that run; all controllers when empty. Who answers admission is asked
+        only where it is named: what stands in the files is written as it is in any case.
     stand_ins: neighbours that act; None for those that the files hold something for.
     Raises: InputError for a controller or a stand-in there is not; UnreadableWorldError with
         every problem; DoesNotSettleError.
     """
     for name in only:
-        if name not in CONTROLLERS:
-            hint = f"there are {', '.join(CONTROLLERS)}"
+        if name not in {*CONTROLLERS, *ADMISSIONS}:
+            hint = f"there are {', '.join((*CONTROLLERS, *ADMISSIONS))}"
             raise InputError(f"there is no capability `{name}`", hint=hint)
     for name in stand_ins or ():
         if name not in STAND_INS:
@@ -150,6 +152,9 @@ def play(
     controllers = [one for name, one in CONTROLLERS.items() if not only or name in only]
     kinds_there = (ref.kind for ref in before)
     names = needed(kinds_there) if stand_ins is None else ordered(stand_ins)
+    reviewers = [ADMISSIONS[name] for name in only if name in ADMISSIONS]
+    if reviewers:
+        world.admission = Reviewing(world, reviewers, settings)
     settler = Settler(world, controllers, settings, acting(names))
     settler.settle()
     placed = (*loaded.objects, *there.objects)

@@ -32,3 +32,22 @@ async def rest(seconds: float, woken: asyncio.Event) -> None:
             await woken.wait()
     except TimeoutError:
         pass
+
+
+class Turns:
+    """Gives turns, so many a second at most; 0 gives them at once."""
+
+    def __init__(self, rate: float, steady: Callable[[], float]) -> None:
+        """Have the first turn free."""
+        self._rate, self._steady = rate, steady
+        self._next = 0.0
+
+    async def wait(self) -> None:
+        """Wait for a turn."""
+        if not self._rate:
+            return
+        now = self._steady()
+        turn = max(now, self._next)
+        self._next = turn + 1 / self._rate
+        if turn > now:
+            await asyncio.sleep(turn - now)

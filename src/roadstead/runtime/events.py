@@ -14,6 +14,8 @@ from roadstead.kube.objects import Object
 from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.times import format_time
 from roadstead.kube.views import View
+from roadstead.runtime.clock import Turns
+from roadstead.runtime.owners import Owners
 
 LONGEST_MESSAGE = 1024
 REMEMBERED = 10_000
@@ -29,6 +31,12 @@ class Requests(Protocol):
 
     async def get(self, ref: Ref) -> Object | None:
         """One object."""
+
+    async def metadata(self, ref: Ref, *, deadline: float | None = None) -> Object | None:
+        """Metadata of one object."""
+
+    async def kinds(self, *, deadline: float | None = None) -> dict[tuple[str, str], Kind]:
+        """What is served."""
 
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""
@@ -83,13 +91,25 @@ class _Series:
 class LiveApi:
     """The client as the engine uses it: with a deadline for writes, and a voice."""
 
-    def __init__(self, client: Requests, clock: Clock, instance: str = "") -> None:
-        """Write through a client. instance: who reports, the pod's name."""
+    def __init__(
+        self,
+        client: Requests,
+        clock: Clock,
+        instance: str = "",
+        owners: Owners | None = None,
+        rate: float = 0.0,
+    ) -> None:
+        """Write through a client.
+
+        instance: who reports, the pod's name. rate: writes a second at most, events aside.
+        """
+        self._turns = Turns(rate, clock.steady)
         self._client = client
         self._clock = clock
         self._instance = instance
         self._series: OrderedDict[str, _Series] = OrderedDict()
         self.get = client.get
+        self.owner = (owners or Owners(client, clock.steady)).owner
         self.list_metadata = client.list_metadata
 
     async def list_view(self, view: View, namespace: str) -> tuple[Object, ...]:
@@ -98,26 +118,32 @@ class LiveApi:
 
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """POST; gives the metadata of what was made."""
+        await self._turns.wait()
         return await self._client.create(kind, body, deadline=WRITE_DEADLINE)
 
     async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT; gives the metadata of what is now there."""
+        await self._turns.wait()
         return await self._client.replace(kind, body, deadline=WRITE_DEADLINE)
 
     async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT to `/status`; gives the metadata after it."""
+        await self._turns.wait()
         return await self._client.replace_status(kind, body, deadline=WRITE_DEADLINE)
 
     async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
         """PATCH by RFC 7396."""
+        await self._turns.wait()
         return await self._client.patch(ref, merge, deadline=WRITE_DEADLINE)
 
     async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
         """Server-side apply, forced; gives the metadata of what is now there."""
+        await self._turns.wait()
         return await self._client.apply(kind, body, manager, deadline=WRITE_DEADLINE)
 
     async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
         """DELETE with the preconditions that are given."""
+        await self._turns.wait()
         await self._client.delete(ref, uid, resource_version, deadline=WRITE_DEADLINE)
 
     async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002

@@ -375,8 +375,9 @@ class Feeds:
 
     def needed_by(self, view: View) -> str:
         """The capabilities that wait for a view."""
-        desks = self.engine.desks.items()
-        return " ".join(name for name, desk in desks if view in desk.controller.views)
+        users = {name: desk.controller.views for name, desk in self.engine.desks.items()}
+        users |= {name: one.views for name, one in self.engine.admissions.items()}
+        return " ".join(name for name, views in users.items() if view in views)
 
     async def _discover(self) -> None:
         """Ask again and again about the kinds that may come and go."""

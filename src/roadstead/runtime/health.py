@@ -48,7 +48,12 @@ def readiness(engine: Engine, feeds: Feeds) -> dict[str, Check]:
 
         return check
 
-    return {name: check_of(name) for name in engine.desks}
+    def answers(name: str) -> Check:
+        views = engine.admissions[name].views
+        return lambda: Health("; ".join(feeds.missing(views)))
+
+    checks = {name: check_of(name) for name in engine.desks}
+    return checks | {name: answers(name) for name in engine.admissions}
 
 
 def liveness(feeds: Feeds) -> dict[str, Check]:

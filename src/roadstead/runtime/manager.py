@@ -13,16 +13,17 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from roadstead import __version__
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
 from roadstead.errors import BugError, InputError
-from roadstead.kube.refs import LEASE
+from roadstead.kube.refs import LEASE, Kind
 from roadstead.runtime import health
 from roadstead.runtime.access import ACCOUNT, Config
+from roadstead.runtime.certificate import Serving
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock, rest
 from roadstead.runtime.credentials import Credentials
@@ -35,9 +36,12 @@ from roadstead.runtime.loop import Loop
 from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.runtime.nightshift import Watchdog, report
 from roadstead.runtime.options import JOIN_SECONDS, RunOptions
-from roadstead.wiring import Controller
+from roadstead.runtime.owners import Owners
+from roadstead.runtime.webhook import Webhook
+from roadstead.wiring import Admission, Controller
 
 DONE, LOST = 0, 1
+Capability = TypeVar("Capability")
 QUIET_PERIOD = 0.5
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
@@ -47,7 +51,7 @@ async def run(options: RunOptions) -> int:
 
     Raises: InputError for flags, files and credentials that cannot be used; BugError.
     """
-    controllers = chosen(CONTROLLERS, options.only)
+    controllers, admissions = served(options)
     config = find(options.kubeconfig, options.context, options.environ)
     pipe, clock = Pipe(options.log_descriptor), LiveClock()
     try:
@@ -56,7 +60,13 @@ async def run(options: RunOptions) -> int:
         log = open_log(pipe, level=options.log_level, form=form, wall=clock.wall)
         with _bridged(log):
             manager = Manager(
-                options, controllers, config, log=log, clock=clock, dropped=lambda: pipe.dropped
+                options,
+                controllers,
+                config,
+                admissions=admissions,
+                log=log,
+                clock=clock,
+                dropped=lambda: pipe.dropped,
             )
             with manager.signals():
                 return await manager.run()
@@ -64,8 +74,27 @@ async def run(options: RunOptions) -> int:
         pipe.close()
 
 
-def chosen(known: Mapping[str, Controller], only: Iterable[str]) -> tuple[Controller, ...]:
-    """The controllers that `--only` names, all without it, sorted.
+def served(options: RunOptions) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
+    """What `--only` names, all without it, sorted: controllers, and who answers admission.
+
+    Without `--only` admission is answered where a certificate is given; a rehearsal answers none,
+    since every answer changes an object.
+    Raises: InputError for a name nobody has, and for admission without a certificate.
+    """
+    wanted = chosen({**CONTROLLERS, **ADMISSIONS}, options.only)
+    admissions = tuple(one for one in wanted if isinstance(one, Admission))
+    if options.webhook_cert_dir is None or options.read_only:
+        if admissions and options.only and not options.read_only:
+            raise InputError(
+                f"--only {admissions[0].name}: nobody can be answered without a certificate",
+                hint="name the folder of tls.crt and tls.key with --webhook-cert-dir",
+            )
+        admissions = ()
+    return tuple(one for one in wanted if isinstance(one, Controller)), admissions
+
+
+def chosen(known: Mapping[str, Capability], only: Iterable[str]) -> tuple[Capability, ...]:
+    """The capabilities that `--only` names, all without it, sorted.
 
     Raises: InputError for a name nobody has.
     """
@@ -82,7 +111,8 @@ def chosen(known: Mapping[str, Controller], only: Iterable[str]) -> tuple[Contro
 class Manager:
     """All parts of one process.
 
-    ports: where `metrics` and `health` are served, 0 for not at all; known once `run` has begun.
+    ports: where `metrics`, `health` and `webhook` are served, 0 for not at all; known once `run`
+        has begun.
     """
 
     def __init__(
@@ -91,6 +121,7 @@ class Manager:
         controllers: tuple[Controller, ...],
         config: Config,
         *,
+        admissions: tuple[Admission, ...] = (),
         log: Log,
         clock: Clock,
         dropped: Callable[[], int],
@@ -99,6 +130,8 @@ class Manager:
         self.options, self.config, self.log, self._clock = options, config, log, clock
         self.ports: dict[str, int] = {}
         self._names = tuple(controller.name for controller in controllers)
+        answering = tuple(admission.name for admission in admissions)
+        self._capabilities = tuple(sorted((*self._names, *answering)))
         self._stop = asyncio.Event()
         self._jitter: Callable[[], float] = lambda: random.uniform(-1, 1)  # noqa: S311 - timers
         self.engine = Engine(
@@ -107,6 +140,7 @@ class Manager:
             clock,
             jitter=self._jitter,
             dry=options.read_only,
+            admissions=admissions,
             on_bug=self._bug,
         )
         # One key needs one worker, and keeps the pause between two of its passes.
@@ -130,12 +164,19 @@ class Manager:
             ring=self._ring,
             jitter=self._jitter,
         )
-        api = LiveApi(self.client, clock, socket.gethostname())
+        owners = self._owners()
+        self.webhook = self._answering(admissions, owners) if admissions else None
+        api = LiveApi(self.client, clock, socket.gethostname(), owners)
+        paced = {
+            c.name: LiveApi(self.client, clock, socket.gethostname(), owners, c.rate)
+            for c in controllers
+            if c.rate
+        }
         self.loops = tuple(
             Loop(
                 self.engine,
                 name,
-                api,
+                paced.get(name, api),
                 self.metrics,
                 log=log,
                 clock=clock,
@@ -170,7 +211,7 @@ class Manager:
         self.log.info(
             "roadstead starts",
             version=__version__,
-            capabilities=" ".join(self._names),
+            capabilities=" ".join(self._capabilities),
             server=self.config.server,
             lease=self.lease.ref.key if self.lease else "",
             read_only=self.options.read_only or "",
@@ -213,6 +254,8 @@ class Manager:
             "feeds": self.feeds.run(),
             "workers": self._work(),
         }
+        if self.webhook is not None:
+            work["webhook"] = self.webhook.run()
         if self.lease:
             work["lease"] = self.lease.run()
         return {name: asyncio.create_task(job, name=name) for name, job in work.items()}
@@ -241,6 +284,9 @@ class Manager:
         if self.options.page not in {"", health.OFF}:
             raise InputError("--page-bind-address: there is no status page in this version yet")
         checks = health.readiness(self.engine, self.feeds)
+        if self.webhook is not None:
+            self.ports["webhook"] = await self.webhook.serve(stack, self.options.webhook_port)
+            checks["certificate"] = self.webhook.check
         apps = {
             "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),
             "health": (health.health_app(health.liveness(self.feeds), checks), self.options.health),
@@ -252,7 +298,39 @@ class Manager:
     def _elects(self) -> bool:
         wanted, token = self.options.leader_elect, self.config.token
         in_cluster = token is not None and token.path == ACCOUNT / "token"
-        return (in_cluster if wanted is None else wanted) and not self.options.read_only
+        wanted = in_cluster if wanted is None else wanted
+        return wanted and bool(self._names) and not self.options.read_only
+
+    def _owners(self) -> Owners:
+        figures = self.metrics.admission
+
+        def forbidden(kind: Kind) -> None:
+            self.log.warning("owners may not be read", kind=kind.resource)
+
+        def fetched(result: str) -> None:
+            if figures is not None:
+                figures.fetched(result)
+
+        return Owners(self.client, self._clock.steady, fetched=fetched, forbidden=forbidden)
+
+    def _answering(self, admissions: tuple[Admission, ...], owners: Owners) -> Webhook:
+        """The admission server; its name is the Service's in the namespace we run in."""
+        figures, folder = self.metrics.admission, self.options.webhook_cert_dir
+        if figures is None or folder is None:
+            raise BugError("admission is to be answered without a certificate or figures")
+        namespace = self.options.lease_namespace or self.config.namespace
+        name = f"{admissions[0].service}.{namespace}.svc"
+
+        def reloaded(why: str) -> None:
+            figures.reloaded(why)
+            if why:
+                self.log.warning("certificate not taken", name=name, said=why)
+            else:
+                self.log.info("certificate taken", name=name)
+
+        serving = Serving(folder, name, self._clock.wall, reloaded)
+        api = LiveApi(self.client, self._clock, socket.gethostname(), owners)
+        return Webhook(self.engine, api, serving, figures, self.log)
 
     def _candidate(self) -> Lease:
         namespace = self.options.lease_namespace or self.config.namespace

@@ -12,12 +12,14 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from roadstead.capabilities.lineage.snapshot import SWEEP
 from roadstead.decision import Decision, Did, Finding, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Desk, Engine
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
 from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
+from roadstead.runtime.lineage_figures import REFRESHER, AdmissionFigures, RefresherFigures
 from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -138,6 +140,9 @@ class Metrics:
         self._wildcards = WildcardFigures(self.registry, RESULTS) if has else None
         has = GATEWAYS in engine.desks
         self._gateways = GatewayFigures(self.registry) if has else None
+        self._refresher = RefresherFigures(self.registry) if REFRESHER in engine.desks else None
+        admissions = engine.admissions.values()
+        self.admission = AdmissionFigures(self.registry, admissions) if admissions else None
         for name, limit in limits.items():
             self.maximum.labels(name).set(limit)
             self.active.labels(name).set(0)
@@ -221,6 +226,8 @@ class Metrics:
             self._wildcards.passed(passed, result_of(passed), dry=self._dry)
         if name == GATEWAYS and self._gateways is not None:
             self._gateways.passed(key, passed)
+        if name == REFRESHER and self._refresher is not None:
+            self._refresher.passed(passed, sweep=key == SWEEP)
         for found in self.tallies[name].note(key, passed):
             if name == ANCHORS:
                 self.refusals.labels(found.reason).inc()

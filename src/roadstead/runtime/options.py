@@ -19,7 +19,7 @@ class RunOptions:
     only: the capabilities to run, by name; empty for all.
     settings: what the decisions may know. read_only: decide, report, write nothing.
     metrics, health, page: addresses such as `:8080`; `0` or empty serves nothing.
-    webhook_port, webhook_cert_dir: for capabilities that answer admission.
+    webhook_port, webhook_cert_dir: for capabilities that answer admission; 0 takes a free port.
     leader_elect: None for "in a cluster, and not under read_only".
     lease_namespace: empty for the pod's, or the context's.
     workers: passes at once for each controller; None for what each asks for.
@@ -56,6 +56,8 @@ class RunOptions:
             raise InputError(f"--max-concurrent-reconciles: {self.workers} is less than 1")
         if self.qps < 0:
             raise InputError(f"--kube-api-qps: {self.qps:g} is less than 0", hint="0 sets no limit")
+        if not 0 <= self.webhook_port <= 65535:  # noqa: PLR2004 - the last port
+            raise InputError(f"--webhook-port: {self.webhook_port} is no port")
         if self.log_level not in {"debug", "info", "warning", "error"}:
             raise InputError(
                 f"--log-level: `{self.log_level}` is none of debug, info, warning, error"

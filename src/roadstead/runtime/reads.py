@@ -19,6 +19,7 @@ from roadstead.kube.views import Form, View
 from roadstead.runtime.refusals import cut, quiet
 from roadstead.runtime.transport import Call, Transport
 from roadstead.runtime.wire import (
+    DISCOVERY,
     JSON,
     PARTIAL,
     PARTIAL_LIST,
@@ -29,9 +30,11 @@ from roadstead.runtime.wire import (
     Resources,
     WatchEvent,
     collection_of,
+    decode_kinds,
     decode_line,
     decode_object,
     decode_page,
+    decode_written,
     path_of,
     selection_of,
 )
@@ -68,6 +71,37 @@ class Reads:
                 return None
             raise
         return decode_object(kind, content, str(ref))
+
+    async def metadata(self, ref: Ref, *, deadline: float | None = None) -> Object | None:
+        """The metadata of one object, without its annotations; None when it is not there.
+
+        Raises: ClusterError as `get`.
+        """
+        path = path_of(ref.kind, ref.namespace, ref.name)
+        call = Call(
+            "get", "GET", path, ref, accept=PARTIAL, hush=quiet(ref.kind), deadline=deadline
+        )
+        try:
+            content = await self._transport.send(call)
+        except ClusterError as error:
+            if error.status == _NOT_FOUND and error.reason == "NotFound":
+                return None
+            raise
+        return decode_written(ref.kind, content, str(ref))
+
+    async def kinds(self, *, deadline: float | None = None) -> dict[tuple[str, str], Kind]:
+        """Every kind that is served, by `apiVersion` and name.
+
+        Cost: two requests, whatever the number of groups. Groups of an aggregated API that is away
+        are left out by the server.
+        """
+        found: dict[tuple[str, str], Kind] = {}
+        for base in ("/api", "/apis"):
+            about = f"kinds below {base}"
+            call = Call("get", "GET", base, about, accept=DISCOVERY, deadline=deadline)
+            content = await self._transport.send(call)
+            found |= decode_kinds(content, about)
+        return found
 
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""

@@ -19,6 +19,7 @@ from roadstead.runtime.refusals import Status, cut, quiet, refused
 JSON = "application/json"
 PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 PARTIAL_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
 
@@ -123,10 +124,39 @@ class Release(msgspec.Struct, rename="camel"):
     git_version: str
 
 
+class _Served(msgspec.Struct):
+    kind: str = ""
+
+
+class _ServedResource(msgspec.Struct, rename="camel"):
+    resource: str
+    scope: str
+    response_kind: _Served | None = None
+
+
+class _ServedVersion(msgspec.Struct):
+    version: str
+    resources: list[_ServedResource] = []
+
+
+class _ServedMeta(msgspec.Struct):
+    name: str = ""
+
+
+class _ServedGroup(msgspec.Struct):
+    metadata: _ServedMeta
+    versions: list[_ServedVersion] = []
+
+
+class _ServedGroups(msgspec.Struct):
+    items: list[_ServedGroup]
+
+
 _ERROR_LINE = msgspec.json.Decoder(_ErrorLine)
 _PARTIAL_ONE = msgspec.json.Decoder(_Partial)
 _PARTIAL_PAGE = msgspec.json.Decoder(_PartialPage)
 _PARTIAL_LINE = msgspec.json.Decoder(_PartialLine)
+_SERVED = msgspec.json.Decoder(_ServedGroups)
 _FULL_ONE = msgspec.json.Decoder(dict[str, Any])
 _FULL_PAGE = msgspec.json.Decoder(_FullPage)
 _FULL_LINE = msgspec.json.Decoder(_FullLine)
@@ -209,6 +239,27 @@ def decode_line(view: View, line: bytes, about: str) -> WatchEvent:
     except (msgspec.DecodeError, ValueError):
         raise cut(about) from None
     raise refused(status, status.code or 500, about, f"watch {about}", hush=quiet(view.kind))
+
+
+def decode_kinds(content: bytes, about: str) -> dict[tuple[str, str], Kind]:
+    """Read aggregated discovery: the kinds by `apiVersion` and name; of two the first counts.
+
+    Raises: ClusterError when it is cut, malformed, or in the form before Kubernetes 1.30.
+    """
+    try:
+        groups = _SERVED.decode(content).items
+    except msgspec.DecodeError:
+        raise cut(about) from None
+    found: dict[tuple[str, str], Kind] = {}
+    for group in groups:
+        for version in group.versions:
+            for one in version.resources:
+                if one.response_kind is None or not one.response_kind.kind:
+                    continue
+                name, scoped = group.metadata.name, one.scope == "Namespaced"
+                kind = Kind(one.response_kind.kind, name, version.version, one.resource, scoped)
+                found.setdefault((kind.api_version, kind.kind), kind)
+    return found
 
 
 def selection_of(view: View) -> dict[str, str]:

@@ -19,19 +19,20 @@ from roadstead.settings import Settings
 from roadstead.sim import accept
 from roadstead.sim.actors import acting
 from roadstead.sim.compare import Difference
-from roadstead.sim.flags import START, StartUpError, controllers, kinds_of, settings_of
+from roadstead.sim.flags import START, StartUpError, controllers, kinds_of, reviewing, settings_of
 from roadstead.sim.kinds import Kinds
 from roadstead.sim.load import Placed, load
 from roadstead.sim.offline import Offline
 from roadstead.sim.placeholders import Names, uids_in
-from roadstead.sim.roles import controllers_of, listed, unfit
+from roadstead.sim.review import Reviewing
+from roadstead.sim.roles import acting_in, listed, unfit
 from roadstead.sim.scene import Scene
 from roadstead.sim.settle import DoesNotSettleError
 from roadstead.sim.stage import Stage
 from roadstead.sim.steps import WORDS, Step, play
 from roadstead.sim.wants import judge, plan_exit
 from roadstead.sim.world import World
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 _OWN_KEYS = frozenset({"capabilities", "standIns", "now", "only"})
 
@@ -51,6 +52,7 @@ class Case:
     """One case, read and understood.
 
     flags: those of `run` as stated. controllers, stand_ins: what acts.
+    admissions: who reviews what another writer, and we ourselves, write after the start.
     only: `cluster`, `world` or empty.
     """
 
@@ -60,6 +62,7 @@ class Case:
     objects: tuple[Placed, ...] = field(repr=False)
     flags: Mapping[str, Any]
     controllers: tuple[Controller, ...]
+    admissions: tuple[Admission, ...]
     stand_ins: tuple[Controller, ...]
     now: datetime
     only: str
@@ -99,15 +102,16 @@ def find_cases(top: Path) -> Iterator[tuple[str, Path]]:
 def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | None = None) -> Case:
     """Read one case.
 
-    known: the capabilities that exist; None for all of them.
+    known: the controllers that exist; None for all of them, and for whoever reviews writes.
     Raises: UnreadableCaseError with every problem of its files.
     """
+    reviewers = reviewing() if known is None else {}
     known = controllers() if known is None else known
     problems: list[InputError] = []
     kinds = kinds_of(known)
     stated = _settings(folder, problems)
     now = _now(stated, folder, problems)
-    ours = controllers_of(folder, stated, known, problems)
+    ours, admissions = acting_in(folder, stated, known, reviewers, problems)
     loaded = load([str(folder / "world.yaml")], kinds, now, bytes)
     problems += loaded.problems
     steps = _steps(folder, problems)
@@ -133,6 +137,7 @@ def read_case(folder: Path, name: str = "", known: Mapping[str, Controller] | No
         objects=loaded.objects,
         flags=flags,
         controllers=ours,
+        admissions=admissions,
         stand_ins=acting(listed(stated, "standIns")),
         now=now,
         only=only,
@@ -240,7 +245,10 @@ def _seeded(placed: Placed, stage: Stage, names: Names) -> bool:
 
 def stage_of(case: Case) -> Offline:
     """An empty offline world for a case, with whoever acts in it."""
-    return Offline(World(case.now, case.kinds), case.controllers, Settings(), case.stand_ins)
+    world = World(case.now, case.kinds)
+    if case.admissions:
+        world.admission = Reviewing(world, case.admissions, Settings())
+    return Offline(world, case.controllers, Settings(), case.stand_ins)
 
 
 def play_case(case: Case, stage: Stage) -> tuple[list[Difference], Scene]:

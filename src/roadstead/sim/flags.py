@@ -11,13 +11,14 @@ from typing import Any
 from roadstead.errors import InputError
 from roadstead.settings import Settings, parse_ca_sources
 from roadstead.sim.kinds import Kinds
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 """When a case begins unless it says so."""
 RUN_ONLY = frozenset(
     {"only", "readOnly", "metricsBindAddress", "healthProbeBindAddress", "leaderElect"}
     | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
+    | {"webhookPort", "webhookCertDir"}
 )
 """Keys that concern the process and no decision; whatever is offline passes over them."""
 
@@ -34,9 +35,19 @@ def controllers() -> Mapping[str, Controller]:
     return CONTROLLERS
 
 
+def reviewing() -> Mapping[str, Admission]:
+    """Whoever answers admission, by the same names."""
+    from roadstead.capabilities import ADMISSIONS  # noqa: PLC0415 - as above
+
+    return ADMISSIONS
+
+
 def kinds_of(known: Mapping[str, Controller]) -> Kinds:
-    """The kinds that capabilities declare by watching them."""
-    return Kinds(view.kind for controller in known.values() for view in controller.views)
+    """The kinds that capabilities declare by watching them, or by reviewing their objects."""
+    watched = [view.kind for controller in known.values() for view in controller.views]
+    for admission in reviewing().values():
+        watched += [*(view.kind for view in admission.views), *admission.reviewed, *admission.asked]
+    return Kinds(watched)
 
 
 def settings_of(flags: Mapping[str, Any], folder: Path) -> Settings:

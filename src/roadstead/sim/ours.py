@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from roadstead.decision import Event, Telling
 from roadstead.errors import ClusterError, InputError
-from roadstead.kube.objects import Object, canonical, without_bulk
+from roadstead.kube.objects import Object, Owner, canonical, without_bulk
 from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.selectors import LabelSelector
 from roadstead.kube.times import format_time
@@ -51,6 +51,26 @@ class Ours:
             if error.not_found and self._world.serves(ref.kind):
                 return None
             raise
+
+    async def owner(self, owner: Owner, namespace: str) -> Object | None:
+        """The metadata of what an owner reference names; None when it is not there or not served.
+
+        A cluster-scoped owner is one that stands without a namespace.
+        """
+        kind = self._world.kinds.of(owner.api_version, owner.kind, namespace)
+        if kind.namespaced and not namespace:
+            return None
+
+        def read() -> Object | None:
+            return self._world.read(kind.ref(namespace, owner.name))
+
+        try:
+            found = self._ask("get", kind.ref(namespace, owner.name), read)
+        except ClusterError as error:
+            if error.not_found:
+                return None
+            raise
+        return None if found is None else metadata(found)
 
     async def list_metadata(
         self, kind: Kind, namespace: str = "", labels: str = ""

@@ -6,7 +6,7 @@ from typing import Any
 
 from roadstead.errors import InputError
 from roadstead.sim.actors import STAND_INS
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 CAPABILITIES = frozenset(
     {"attachments", "gateways", "anchors", "wildcards", "lineage", "refresher", "services"}
@@ -25,14 +25,16 @@ def listed(stated: Mapping[str, Any], key: str) -> list[str]:
     return names if isinstance(names, list) else [names]
 
 
-def controllers_of(
+def acting_in(
     folder: Path,
     stated: Mapping[str, Any],
     known: Mapping[str, Controller],
+    admissions: Mapping[str, Admission],
     problems: list[InputError],
-) -> tuple[Controller, ...]:
-    """The controllers a case runs: those it names, else its folder's, else all."""
-    for word, there in (("capabilities", known), ("standIns", STAND_INS)):
+) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
+    """Who a case runs, and who reviews its writes: those it names, else its folder's, else all."""
+    everybody = {**known, **admissions}
+    for word, there in (("capabilities", everybody), ("standIns", STAND_INS)):
         for name in listed(stated, word):
             if name not in there:
                 exist = ", ".join(sorted(there)) or "none"
@@ -40,11 +42,12 @@ def controllers_of(
     wanted = listed(stated, "capabilities")
     if stated.get("capabilities") is None:
         above = [parent.name for parent in folder.resolve().parents]
-        own = next((name for name in above if name in known), None)
+        own = next((name for name in above if name in everybody), None)
         own = above[0] if above and above[0] in CAPABILITIES else own
-        wanted = sorted(known) if own is None else [own]
-        if own is not None and own not in known:
-            exist = ", ".join(sorted(known)) or "none"
+        wanted = sorted(everybody) if own is None else [own]
+        if own is not None and own not in everybody:
+            exist = ", ".join(sorted(everybody)) or "none"
             message = f"the folder's capability `{own}` does not exist; there are {exist}"
             problems.append(InputError(message, place=str(folder)))
-    return tuple(known[name] for name in wanted if name in known)
+    controllers = tuple(known[name] for name in wanted if name in known)
+    return controllers, tuple(admissions[name] for name in wanted if name in admissions)

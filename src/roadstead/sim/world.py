@@ -57,7 +57,7 @@ class World:
     now: its clock; whoever drives it moves it.
     faults: what goes wrong for us. requests: who asked what. store: what there is.
     minted: names our process left to `generateName`, in order. told: events it published.
-    warnings: what admission said of the last write.
+    warnings: what admission said of the last write. admission: reviews every write, if any.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class World:
         self.told: list[Told] = []
         self.warnings: tuple[str, ...] = ()
         self.uncollected: set[str] = set()
-        self._admission = admission
+        self.admission = admission
         self._serving: dict[tuple[str, str], Serving] = {}
         self._services = Services()
         self._applications = Applications(self.store)
@@ -194,9 +194,9 @@ class World:
     def _admitted(self, kind: Kind, body: dict[str, Any], old: Object | None) -> dict[str, Any]:
         self.warnings = unknown_fields(kind, body)
         body = decoded(kind, body)
-        if self._admission is None:
+        if self.admission is None:
             return body
-        reviewed = self._admission(kind, body, old)
+        reviewed = self.admission(kind, body, old)
         self.warnings += reviewed.warnings
         return reviewed.body
 

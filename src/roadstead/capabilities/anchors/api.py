@@ -2,27 +2,23 @@
 
 from datetime import timedelta
 
+from roadstead.capabilities.lineage import api as lineage
 from roadstead.kube.objects import Object
 from roadstead.kube.reasons import Reason
-from roadstead.kube.refs import SECRET, Kind
+from roadstead.kube.refs import SECRET
 from roadstead.kube.views import Form, Index, View
 
-DEFINITION = Kind(
-    "ApplicationDefinition",
-    "cozystack.io",
-    "v1alpha1",
-    "applicationdefinitions",
-    namespaced=False,
-)
+APPLICATION_GROUP = lineage.APPLICATION_GROUP
+DEFINITION = lineage.DEFINITION
+GROUP_LABEL = lineage.GROUP_LABEL
+KIND_LABEL = lineage.KIND_LABEL
+LAST_APPLIED = lineage.LAST_APPLIED
+MANAGED_BY = lineage.MANAGED_BY
+NAME_LABEL = lineage.NAME_LABEL
 
 COMPONENT = "tenant-ca-controller"
 SUFFIX = ".tenant-ca"
 KEY = "ca.crt"
-APPLICATION_GROUP = "apps.cozystack.io"
-
-GROUP_LABEL = "apps.cozystack.io/application.group"
-KIND_LABEL = "apps.cozystack.io/application.kind"
-NAME_LABEL = "apps.cozystack.io/application.name"
 
 PUBLISH = "internal.cozystack.io/publish-ca-cert"
 PUBLISH_RELEASE = "internal.cozystack.io/publish-ca-cert-release"
@@ -32,8 +28,6 @@ COPY = "internal.cozystack.io/ca-cert-copy"
 SOURCE = "internal.cozystack.io/ca-cert-source"
 MODE = "internal.cozystack.io/ca-cert-mode"
 SELECTORS = "internal.cozystack.io/ca-cert-selectors"
-MANAGED_BY = "internal.cozystack.io/managed-by-cozystack"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 DECLARED = "declared"
 LABELLED = "labelled"

@@ -2,17 +2,17 @@
 
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.snapshot import RELEASES
+from roadstead.capabilities.lineage.api import TENANT_RESOURCE
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.anchors.known import holds, holds_a_private_key
 from roadstead.explain.anchors.tell import anchor_of
+from roadstead.explain.lineage import visibility
 from roadstead.explain.lookup import only
 from roadstead.explain.subject import Found, Judge, Word
 from roadstead.explain.wildcards import ALL_REPLICAS, is_replica, replica_note
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
-
-TENANT_RESOURCE = "internal.cozystack.io/tenantresource"
 
 
 async def release(name: str, namespace: str, reader: Reader, _judge: Judge) -> Found:
@@ -44,7 +44,8 @@ async def secret(name: str, namespace: str, reader: Reader, judge: Judge) -> Fou
         notes.append(f"is a {replica_note(seen)}; `roadstead why {ALL_REPLICAS}` tells of all")
     elif not keys:
         notes.append("no release has it as a source or as its anchor")
-    return Found(ref, keys, tuple(notes))
+    parts, more = await visibility(seen, reader)
+    return Found(ref, keys, (*notes, *more), parts=parts)
 
 
 WORDS = {

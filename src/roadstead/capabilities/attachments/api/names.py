@@ -2,7 +2,15 @@
 
 from datetime import timedelta
 
+from roadstead.capabilities.lineage import api as lineage
 from roadstead.kube.refs import Kind
+
+APPLICATION_GROUP = lineage.APPLICATION_GROUP
+GROUP_LABEL = lineage.GROUP_LABEL
+KIND_LABEL = lineage.KIND_LABEL
+NAME_LABEL = lineage.NAME_LABEL
+TENANT_RESOURCE = lineage.TENANT_RESOURCE
+TRIPLE = lineage.TRIPLE
 
 GROUP = "local.sdn.cozystack.io"
 
@@ -14,13 +22,6 @@ CLASS = Kind("IPAddressClass", GROUP, "v1alpha1", "ipaddressclasses", namespaced
 COMPONENT = "endpoint-attachment-controller"
 """The source of its events, and the manager of the fields it applies."""
 
-APPLICATION_GROUP = "apps.cozystack.io"
-"""What `applicationRef.group` is when it is not stated."""
-GROUP_LABEL = "apps.cozystack.io/application.group"
-KIND_LABEL = "apps.cozystack.io/application.kind"
-NAME_LABEL = "apps.cozystack.io/application.name"
-TRIPLE = (GROUP_LABEL, KIND_LABEL, NAME_LABEL)
-TENANT_RESOURCE = "internal.cozystack.io/tenantresource"
 
 ATTACHMENT_LABEL = f"{GROUP}/endpoint-attachment"
 CLAIM_ANNOTATION = f"{GROUP}/ip-address-claim"

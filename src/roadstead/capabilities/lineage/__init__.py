@@ -1,0 +1,1 @@
+"""Admission: which application an object belongs to, and whether its tenant may see it."""
