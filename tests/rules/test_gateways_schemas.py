@@ -83,7 +83,7 @@ def test_what_is_sent_is_what_the_schema_says(seen: Snapshot) -> None:
     """A schema that is too strict stops a tenant's gateway."""
     decision = decide(seen)
     for want in decision.want:
-        check(want.kind, want.body)
+        check(want.kind, want.body, patch=want.how is How.PATCH)
     assert decision.status is not None
     live = decision.status.live
     check(live.kind, {**live.body, "status": dict(decision.status.value)})
@@ -100,7 +100,7 @@ def test_what_a_user_may_write_is_left_to_the_server() -> None:
     )
     for spec in specs:
         for want in decide(a_snapshot(**spec)).want:
-            check(want.kind, want.body)
+            check(want.kind, want.body, patch=want.how is How.PATCH)
 
 
 LISTENERS = ("spec", "listeners")
@@ -255,8 +255,8 @@ def test_a_namespace_is_patched_in_two_keys_alone(patch: Mapping[str, Any]) -> N
     """Whatever else a Namespace says is the platform's."""
     wants = [want for want in decide(SEEN).want if want.how is How.PATCH]
     for want in wants:
-        check(want.kind, want.body)
+        check(want.kind, want.body, patch=want.how is How.PATCH)
 
     assert wants
     with pytest.raises(BugError, match="nothing was sent"):
-        check(wants[0].kind, patch)
+        check(wants[0].kind, patch, patch=True)

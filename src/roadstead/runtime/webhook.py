@@ -5,6 +5,7 @@ few at a time: an UPDATE carries a Secret of a megabyte twice. Source: lineage 3
 """
 
 import asyncio
+import socket
 import time
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -67,7 +68,8 @@ class Webhook:
         stack.push_async_callback(runner.cleanup)
         self.look()
         try:
-            await web.TCPSite(runner, None, port, ssl_context=self._serving.context).start()
+            site = web.SockSite(runner, listening(port), ssl_context=self._serving.context)
+            await site.start()
         except OSError as error:
             raise InputError(
                 f"--webhook-port: cannot listen on {port}: {error.strerror}",
@@ -163,3 +165,13 @@ class Webhook:
         else:
             async with self._large:
                 yield
+
+
+def listening(port: int) -> socket.socket:
+    """One socket for every address of both families, so that a free port is one port.
+
+    Raises: OSError when the port cannot be used.
+    """
+    if socket.has_dualstack_ipv6():
+        return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    return socket.create_server(("", port))
