@@ -1,8 +1,9 @@
 """The webhook as it ships, before a real API server.
 
 Two things stand in for what a cluster has: the Service is an ExternalName of a loopback address,
-where a relay leads to our process, and the bundle is that of the tests' authority. Port 443 of
-that address must be free to bind: an ExternalName keeps the port of the registration.
+where a relay leads to our process, and the bundle is that of the tests' authority. An
+ExternalName keeps the port of the registration, 443; where that may not be bound without root,
+the registration names the relay's port as well.
 """
 
 import asyncio
@@ -45,19 +46,22 @@ from webhook_certificates import authority, pair, put
 
 HOST = f"{api.SERVICE_NAME}.{HOME}.svc"
 KINDS = Kinds((*api.REVIEWED, api.DEFINITION, api.SCHEDULING_CLASS))
+HTTPS = 443
 _PIECE = 1 << 16
 
 
 class Relay:
-    """A loopback address of its own whose port 443 leads to another port.
+    """A loopback address of its own whose port leads to another port.
 
-    address: as the ExternalName states it. closed: nobody is let through.
+    address: as the ExternalName states it. asked: its port, 443 where this user may bind that.
+    closed: nobody is let through.
     """
 
     def __init__(self, port: int) -> None:
         """Listen nowhere yet. port: of our process."""
         self.address = f"127.{secrets.randbelow(200) + 20}.{secrets.randbelow(250) + 1}.53"
         self.port = port
+        self.asked = HTTPS
         self.closed = False
         self._thread = LoopThread()
         self._open: set[asyncio.StreamWriter] = set()
@@ -74,10 +78,11 @@ class Relay:
 
     async def _start(self) -> asyncio.Server:
         try:
-            return await asyncio.start_server(self._lead, self.address, 443)
-        except PermissionError as error:
-            hint = "sysctl net.ipv4.ip_unprivileged_port_start=443 lets everybody"
-            raise RuntimeError(f"{self.address}:443 may not be bound; {hint}") from error
+            return await asyncio.start_server(self._lead, self.address, HTTPS)
+        except PermissionError:
+            server = await asyncio.start_server(self._lead, self.address, 0)
+            self.asked = server.sockets[0].getsockname()[1]
+            return server
 
     async def _stop(self) -> None:
         self._server.close()
@@ -225,19 +230,21 @@ def definitions() -> Iterator[Json]:
         yield body(CRD, kind.resource, spec=spec)
 
 
-def registered(address: str) -> tuple[Json, Json]:
+def registered(relay: Relay) -> tuple[Json, Json]:
     """The Service and the registration, as tests have them."""
     stands_in = service()
-    stands_in["spec"] = {"type": "ExternalName", "externalName": address}
+    stands_in["spec"] = {"type": "ExternalName", "externalName": relay.address}
     registers = registration()
-    bundle = base64.b64encode(authority().pem).decode()
-    registers["webhooks"][0]["clientConfig"]["caBundle"] = bundle
+    client = registers["webhooks"][0]["clientConfig"]
+    client["caBundle"] = base64.b64encode(authority().pem).decode()
+    if relay.asked != HTTPS:
+        client["service"]["port"] = relay.asked
     return stands_in, registers
 
 
-def register(server: Cluster, address: str) -> None:
+def register(server: Cluster, relay: Relay) -> None:
     """Have the API server ask."""
-    stands_in, registers = registered(address)
+    stands_in, registers = registered(relay)
     server.admin.made(SERVICE, stands_in)
     server.admin.made(REGISTRATION, registers)
 
@@ -279,7 +286,7 @@ def reviewed(server: Cluster, kubeconfig: Path | None = None) -> Iterator[Place]
         put(tls, pair(HOST))
         with Relay(port) as relay, running(granted, *flags(port, tls)) as run:
             run.wait_ready()
-            register(server, relay.address)
+            register(server, relay)
             place = Place(server, run, relay, tls)
             place.stand(namespace(), namespace("tenant-mark"))
             place.seen()
