@@ -21,7 +21,6 @@ from roadstead.capabilities.services.reading.catalog import read_catalog
 from roadstead.capabilities.services.reading.texts import Text
 from roadstead.capabilities.services.render.part import STORAGE_FILE, WORKLOAD_FILE
 from roadstead.capabilities.services.snapshot import Previous, SecretFile, Snapshot
-from roadstead.cli import inputs
 from roadstead.cli.service.gather import (
     Gathered,
     gather,
@@ -29,6 +28,7 @@ from roadstead.cli.service.gather import (
     secrets_below,
     secrets_folder,
 )
+from roadstead.cli.streams import stdin
 from roadstead.errors import BugError, InputError
 from roadstead.kube.nearest import nearest
 
@@ -122,7 +122,7 @@ def begin(paths: Sequence[str], platform: str, *, secrets: str = "", core: bool 
         raise InputError(
             "no platform file is given", hint="name it with --platform, such as platform.yaml"
         )
-    gathered = gather(paths, inputs.stdin)
+    gathered = gather(paths, stdin)
     problems = list(gathered.problems)
     if secrets and not Path(secrets).is_dir():
         problems.append(InputError("the folder of Secrets is not there", place=secrets))

@@ -138,8 +138,8 @@ def foreign(out: Path, ours: frozenset[str]) -> tuple[str, ...]:
     homes = set(_homes(ours))
     found: list[str] = []
     for folder, names, files in os.walk(out):
-        inside = os.path.relpath(folder, out)
-        base = "" if inside == "." else f"{inside}/"
+        inside = folder[len(str(out)) + 1 :]
+        base = f"{inside}/" if inside else ""
         found += [f"{base}{name}" for name in files if f"{base}{name}" not in ours]
         strange = [name for name in names if f"{base}{name}" not in homes]
         found += [f"{base}{name}/" for name in strange]

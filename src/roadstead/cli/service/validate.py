@@ -12,11 +12,11 @@ from roadstead.capabilities.services.reading.definitions import Definitions, rea
 from roadstead.capabilities.services.reading.nowhere import no_platform
 from roadstead.capabilities.services.reading.platform import read_platform
 from roadstead.capabilities.services.snapshot import Snapshot
-from roadstead.cli import inputs
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
 from roadstead.cli.service.gather import gather, platform_text
 from roadstead.cli.service.session import Catalogs, Core, PlatformFile, uncollected
 from roadstead.cli.service.told import FORMATS, Strict, answers_no, ended, show, summary
+from roadstead.cli.streams import stdin
 from roadstead.errors import InputError
 
 EXAMPLES = (
@@ -54,7 +54,7 @@ def validate(
     if not named:
         raise InputError("no definition is given", hint="name a file or a folder of them")
     with uncollected():
-        gathered = gather(named, inputs.stdin)
+        gathered = gather(named, stdin)
         definitions = read_definitions(gathered.texts, core=core)
         skipped = () if platform else _WITHOUT_PLATFORM
         found = _with_platform(definitions, platform) if platform else _alone(definitions)
