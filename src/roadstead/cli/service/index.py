@@ -28,7 +28,7 @@ from roadstead.errors import TestbedError
 TICK_NS = 20_000_000
 """A file may change twice within a tick of the clock that stamps it, and show one time for both."""
 _OWN = ("capabilities/services", "cli/service", "kube", "schemas")
-_FOREIGN = ("jsonschema_rs", "msgspec", "yaml")
+_FOREIGN = ("jsonschema_rs", "msgspec", "re2", "yaml")
 _DIGEST = hashlib.sha256().digest_size
 _MOST_FOLDERS = 32
 
