@@ -27,6 +27,10 @@ PROGRAM = (sys.executable, "-m", "roadstead.cli.main")
 PLATFORM = Path(__file__).parent.parent / "examples/platform.yaml"
 _ENCRYPTED = "ENC[AES256_GCM,data:8Q==,iv:AAAA,tag:AAAA,type:str]"
 _CODES = {0, 1}
+_AS_INSTALLED = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+}
+"""An installed program finds its bytecode; one that may not write it compiles itself every time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,7 @@ def run(arguments: list[str], folder: Path) -> Run:
     started = time.perf_counter()
     with talk.open("wb") as to:
         actions = [(os.POSIX_SPAWN_DUP2, to.fileno(), 1), (os.POSIX_SPAWN_DUP2, to.fileno(), 2)]
-        process = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=actions)
+        process = os.posix_spawn(arguments[0], arguments, _AS_INSTALLED, file_actions=actions)
         _, status, usage = os.wait4(process, 0)
     seconds = time.perf_counter() - started
     code = os.waitstatus_to_exitcode(status)
@@ -92,7 +96,7 @@ def command(folder: Path, verb: str, *more: str) -> list[str]:
 
 
 def cold(folder: Path) -> Run:
-    """Render into nothing."""
+    """Render into nothing; what an index says of files that are gone counts for nothing."""
     shutil.rmtree(folder / "out", ignore_errors=True)
     return run(command(folder, "render", "-q", "--out", str(folder / "out")), folder)
 

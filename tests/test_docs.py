@@ -21,6 +21,7 @@ import yaml
 
 from live_summary import VERSION
 from parts import HandClock
+from roadstead.cache import cache_folder
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.services.api.checks import CHECKS
@@ -32,7 +33,6 @@ from roadstead.engine.store import State
 from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.settings import Settings
 from roadstead.sim.flags import RUN_ONLY
-from roadstead.testbed.build import cache_folder
 from roadstead.testbed.crds import install, neighbours
 from roadstead.testbed.server import ControlPlane
 

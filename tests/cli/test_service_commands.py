@@ -280,6 +280,63 @@ def test_equal_sides_do_not_differ(tmp_path: Path) -> None:
     assert (0, "", "no object differs\n") == (ran.code, ran.out, ran.err)
 
 
+def committed(repository: Path, path: str) -> None:
+    """Make a repository with one revision that holds a path, whatever the person's own settings."""
+    owner = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    for who in ("AUTHOR", "COMMITTER"):
+        owner |= {f"GIT_{who}_NAME": "a", f"GIT_{who}_EMAIL": "a@example.org"}
+    for line in (["init", "-q"], ["add", path], ["commit", "-qm", path]):
+        subprocess.run(  # noqa: S603 - nothing of another
+            ["git", *line],  # noqa: S607 - the person's git
+            cwd=repository,
+            env=os.environ | owner,
+            check=True,
+        )
+
+
+def test_a_revision_is_a_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """REVISION:PATH is the tree that was committed there, whatever stands in the folder now."""
+    service("render", "--out", str(tmp_path / "rendered"))
+    committed(tmp_path, "rendered")
+    monkeypatch.chdir(tmp_path)
+    shutil.rmtree(tmp_path / "rendered/wiki")
+    path = tmp_path / "rendered/gitea/10-policy.yaml"
+    path.write_text(path.read_text().replace('"3000"', '"3001"'))
+    ran = run("service", "diff", "HEAD:rendered", "rendered", "-o", "json")
+    found = {one["object"]: one["how"] for one in json.loads(ran.out)["differences"]}
+
+    assert 1 == ran.code
+    assert "removed" == found["Namespace/wiki"]
+    assert {"changed"} == {how for name, how in found.items() if "/gitea/" in name}
+    assert Ran(0, "", "no object differs\n") == run(
+        "service", "diff", "HEAD:rendered", "HEAD:rendered"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        pytest.param("HEAD:nowhere", "cannot be read", id="no-such-path"),
+        pytest.param("nothing:rendered", "cannot be read", id="no-such-revision"),
+        pytest.param("HEAD:other", "holds no output tree", id="no-tree"),
+        pytest.param("--remote=x:y", "is no revision", id="no-flag-of-gits"),
+    ],
+)
+def test_what_is_no_tree_of_a_revision_is_told(
+    given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with the way the argument is meant; nothing reaches git as a flag of its own."""
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/file").write_text("x")
+    committed(tmp_path, "other")
+    monkeypatch.chdir(tmp_path)
+    ran = run("service", "diff", "--", given, "other")
+
+    assert (2, "") == (ran.code, ran.out)
+    assert said in ran.err
+    assert "hint: name an output tree" in ran.err
+
+
 def test_what_is_gathered_stays_below_its_folder(tmp_path: Path) -> None:
     """A link out of it is told, one in a circle ends, and a pipe is not waited for."""
     home = tmp_path / "catalog"

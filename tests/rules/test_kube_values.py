@@ -165,7 +165,23 @@ def test_an_expression_of_go_is_read(text: str) -> None:
     assert is_expression(text)
 
 
-@pytest.mark.parametrize("text", ["(", "[", "*", "a**", r"(a)\1", "(?=x)", "(?<!x)", "a" * 1001])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(",
+        "[",
+        "*",
+        "a**",
+        r"(a)\1",
+        "(?=x)",
+        "(?<!x)",
+        "a" * 1001,
+        r"\C",
+        "(a{1001})",
+        "x*+",
+        "[[:no:]]",
+    ],
+)
 def test_what_go_would_not_read_is_refused(text: str) -> None:
     """No look-around, no back-references, nothing that is not closed."""
     assert not is_expression(text)
@@ -176,3 +192,20 @@ def test_classes_of_go_mean_what_they_say() -> None:
     assert expression("^[[:digit:]]+$").search("123")
     assert not expression("^[[:digit:]]+$").search("12a")
     assert expression(r"^v(?<n>\d)\z").search("v1")
+    assert expression(r"^\\C$").search("\\C")
+    assert not expression(r"^\pN$").search("a")
+
+
+def test_no_expression_runs_long() -> None:
+    """A search is linear in the text: nested and overlapping repetitions cost nothing more."""
+    for text in ("^(a+)+$", "^(a|a)*$", "^(a*)*b$", "^((a?){30}){30}$"):
+        assert expression(text).search("a" * 100_000 + "!") is None
+
+
+def test_an_expression_gives_what_its_groups_took() -> None:
+    """By number and by name, as Flux extracts a version."""
+    found = expression(r"^v(?P<major>\d+)(-rc)?$").search("v12")
+
+    assert found is not None
+    assert ("12", None) == found.groups()
+    assert {"major": "12"} == found.groupdict()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from roadstead.cache import cache_folder
 from roadstead.errors import TestbedError
 from roadstead.testbed import build as building
 from roadstead.testbed import crds, server
@@ -108,7 +109,7 @@ def test_the_cache_is_outside_the_checkout_without_a_home(
     monkeypatch.setenv("HOME", "/dev/null")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
-    assert tmp_path / f"roadstead-cache-{os.getuid()}" == building.cache_folder()
+    assert tmp_path / f"roadstead-cache-{os.getuid()}" == cache_folder()
 
 
 def test_who_waits_for_a_lock_is_told_why(tmp_path: Path) -> None:

@@ -1,17 +1,25 @@
-"""What Roadstead decides, one folder a capability, each with the same rooms."""
+"""What Roadstead decides, one folder a capability, each with the same rooms.
 
-from roadstead.capabilities.anchors.controller import ANCHORS
-from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
-from roadstead.capabilities.gateways.controller import GATEWAYS_CONTROLLER
-from roadstead.capabilities.lineage.controller import REFRESHER
-from roadstead.capabilities.lineage.webhook import LINEAGE
-from roadstead.capabilities.wildcards.controller import WILDCARDS
-from roadstead.wiring import Admission, Controller
+What runs is imported when it is first asked for: the service commands need none of it, and would
+wait for all.
+"""
 
-CONTROLLERS: dict[str, Controller] = {
-    one.name: one
-    for one in (ANCHORS, ATTACHMENTS_CONTROLLER, GATEWAYS_CONTROLLER, WILDCARDS, REFRESHER)
-}
-"""Every controller by the name `run --only` takes."""
-ADMISSIONS: dict[str, Admission] = {LINEAGE.name: LINEAGE}
-"""Whoever answers admission, by the same names."""
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from roadstead.wiring import Admission, Controller
+
+    CONTROLLERS: dict[str, Controller]
+    """Every controller by the name `run --only` takes."""
+    ADMISSIONS: dict[str, Admission]
+    """Whoever answers admission, by the same names."""
+
+
+def __getattr__(name: str) -> Any:
+    """Give `CONTROLLERS` or `ADMISSIONS`. Source: PEP 562."""
+    if name not in {"CONTROLLERS", "ADMISSIONS"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from roadstead.capabilities import running  # noqa: PLC0415 - said above
+
+    globals().update(CONTROLLERS=running.CONTROLLERS, ADMISSIONS=running.ADMISSIONS)
+    return globals()[name]

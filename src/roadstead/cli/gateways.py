@@ -26,6 +26,7 @@ from roadstead.cli.options import (
     screen,
 )
 from roadstead.cli.out import Cell, Screen, as_json, machine, tell
+from roadstead.cli.streams import stdin
 from roadstead.decision import Finding
 from roadstead.deploy.platform import BY_DEFAULT, PARTS, manifests, packed
 from roadstead.errors import InputError
@@ -177,7 +178,7 @@ def _read(values_file: str, paths: Sequence[str]) -> Read:
     if values_file == STANDARD_INPUT and STANDARD_INPUT in paths:
         raise InputError("standard input is named twice", place=STANDARD_INPUT)
     values = _document(values_file, problems)
-    loaded = load(paths, Kinds((TENANT,)), START, inputs.stdin)
+    loaded = load(paths, Kinds((TENANT,)), START, stdin)
     problems += loaded.problems
     if problems or values is None:
         raise UnreadableWorldError(problems)
@@ -195,7 +196,7 @@ def _read(values_file: str, paths: Sequence[str]) -> Read:
 def _document(path: str, problems: list[InputError]) -> Document | None:
     """The one map of the values file; what is wrong with it goes to the problems."""
     try:
-        parsed = parse(inputs.stdin() if path == STANDARD_INPUT else inputs.read(path), path)
+        parsed = parse(stdin() if path == STANDARD_INPUT else inputs.read(path), path)
     except InputError as error:
         problems.append(error)
         return None

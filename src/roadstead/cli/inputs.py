@@ -4,7 +4,6 @@ Every problem is an InputError with its place; an engine table read by mistake a
 withdraw anchors, so none is ever assumed.
 """
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -127,19 +126,6 @@ def ca_sources(path: str) -> Any:
         message = f"the engine table cannot be read: {error.strerror}"
         raise InputError(message, place=path) from None
     return parse_ca_sources(text, path)
-
-
-def stdin() -> bytes:
-    """All of standard input.
-
-    Raises: InputError when it was closed or cannot be read.
-    """
-    if sys.stdin is None:
-        raise InputError("standard input is closed", place="-")
-    try:
-        return sys.stdin.buffer.read()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", place="-") from None
 
 
 def wall() -> datetime:

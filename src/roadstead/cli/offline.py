@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from roadstead.cli import inputs
+from roadstead.cli.streams import stdin
 from roadstead.explain.world import Played, play
 
 
@@ -16,7 +17,7 @@ def offline(files: Sequence[str], told: inputs.Given, *, observed: Sequence[str]
         files,
         told.settings,
         told.now,
-        inputs.stdin,
+        stdin,
         observed=observed,
         only=told.only,
         stand_ins=told.stand_ins,

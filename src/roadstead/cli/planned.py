@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from roadstead.cli import reports
-from roadstead.cli.inputs import stdin, wall
+from roadstead.cli.inputs import wall
 from roadstead.cli.out import Cell, Screen
+from roadstead.cli.streams import stdin
 from roadstead.explain.changes import CHANGED, CREATED, GONE, Change, Pass
 from roadstead.explain.verdicts import REFUSED, WAITING, WARNED, Verdicted, counts
 from roadstead.explain.world import Played, UnreadableWorldError

@@ -8,6 +8,7 @@ from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways import api as api_gateways
 from roadstead.capabilities.gateways.snapshot import Asked
 from roadstead.capabilities.wildcards import api as wildcards
+from roadstead.errors import ClusterError
 from roadstead.explain.anchors import ANCHOR_SUBJECT, anchor_of
 from roadstead.explain.cluster import Look
 from roadstead.explain.exposures import Exposure
@@ -49,17 +50,27 @@ async def read(client: Client, spaces: Sequence[str]) -> Reading:
         events = await look.events()
         for release in look.releases():
             anchors[release.ref] = await _seen(look, release.ref, events)
-        for attachment in await client.list_view(ATTACHMENTS, space):
+        for attachment in await _listed(client, ATTACHMENTS, space):
             exposures[attachment.ref] = await _exposure(client, attachment)
-        for asked_for in await client.list_view(GATEWAYS, space):
+        for asked_for in await _listed(client, GATEWAYS, space):
             gateways[asked_for.ref] = await _serving(client, asked_for)
-        for route in await client.list_view(ROUTES, space):
+        for route in await _listed(client, ROUTES, space):
             if Claiming(route).said[0]:
                 routes[route.ref] = Claiming(route)
         for seen in await client.list_metadata(SECRET, space, f"{wildcards.COPY}=true"):
             ref, copied = replica(await client.get(seen.ref) or seen)
             copies[ref] = copied
     return Reading(anchors, exposures, Servings(gateways, routes, copies))
+
+
+async def _listed(client: Client, view: View, space: str) -> Sequence[Object]:
+    """The objects of a view; none where the server does not serve the kind."""
+    try:
+        return await client.list_view(view, space)
+    except ClusterError as error:
+        if error.reason != "NotServed":
+            raise
+        return ()
 
 
 async def _serving(client: Client, asked_for: Object) -> Serving:

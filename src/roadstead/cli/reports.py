@@ -6,7 +6,6 @@ All three tell the same findings as the table, in its order.
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
 from roadstead import __version__
 
@@ -41,6 +40,9 @@ class Problem:
 
 def junit(suite: str, keys: Sequence[str], problems: Iterable[Problem]) -> str:
     """One test case a key; a key with an error has failed."""
+    # Imported late: it brings an HTTP client with it.
+    from xml.sax.saxutils import quoteattr  # noqa: PLC0415
+
     failed: dict[str, list[Problem]] = {}
     for problem in problems:
         failed.setdefault(problem.key, []).append(problem)
@@ -65,6 +67,8 @@ def junit(suite: str, keys: Sequence[str], problems: Iterable[Problem]) -> str:
 
 
 def _outcome(problem: Problem) -> list[str]:
+    from xml.sax.saxutils import escape, quoteattr  # noqa: PLC0415 - as above
+
     text = "\n".join(
         part for part in (problem.place or problem.about, problem.message, problem.hint) if part
     )

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from roadstead.cache import cache_folder
 from roadstead.errors import TestbedError
 
 Progress = Callable[[str], None]
@@ -153,23 +154,6 @@ def digest(source: Path, *also: str) -> str:
         seen.update(f"{path.relative_to(source)}\0{len(content)}\0".encode())
         seen.update(content)
     return seen.hexdigest()[:20]
-
-
-def cache_folder() -> Path:
-    """Give Roadstead's folder in the user's cache, or in the temporary folder without a home."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    base = given if given.is_absolute() else Path(os.environ.get("HOME") or "/") / ".cache"
-    fallback = Path(tempfile.gettempdir()) / f"roadstead-cache-{os.getuid()}"
-    for folder in (base / "roadstead", fallback):
-        with contextlib.suppress(OSError):
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
-                return folder
-    raise TestbedError(
-        f"no folder for the cache: neither {base} nor the temporary folder can be written",
-        step="cache",
-        hint="set XDG_CACHE_HOME to a folder you may write to",
-    )
 
 
 def go_environment() -> Mapping[str, str]:

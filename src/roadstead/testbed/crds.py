@@ -16,10 +16,10 @@ from typing import Any
 
 import yaml
 
+from roadstead.cache import cache_folder
 from roadstead.errors import TestbedError
 from roadstead.testbed.build import (
     Progress,
-    cache_folder,
     compiled,
     digest,
     find_toolchain,

@@ -18,8 +18,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
+from roadstead.cache import cache_folder
 from roadstead.errors import TestbedError
-from roadstead.testbed.build import build, cache_folder
+from roadstead.testbed.build import build
 
 OTHER_CLUSTER = "ROADSTEAD_TEST_KUBECONFIG"
 PERMISSION = ("kube-system", "roadstead-test-ok")  # the ConfigMap that allows tests on a cluster

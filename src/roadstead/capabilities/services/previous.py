@@ -22,6 +22,10 @@ _NAME = re.compile(r"^ +name: (\S+)$", re.MULTILINE)
 _SIZE = re.compile(r"^ +storage: (\S+)$", re.MULTILINE)
 _CLASS = re.compile(r"^ +storageClassName: (\S+)$", re.MULTILINE)
 _TIMER = re.compile(r"OnUnitActiveSec=([0-9]+)")
+_MARKED = re.compile(
+    r'^ +(?:- +)?image: (\S+) +# *\{"\$imagepolicy": "([^"\n]+)"\} *$', re.MULTILINE
+)
+_AUTHORED = re.compile(r"^ +(\S+/authored-image): (\S+)$", re.MULTILINE)
 _DOCUMENT = re.compile(r"^---$", re.MULTILINE)
 
 
@@ -43,11 +47,11 @@ def previous(platform: Platform, name: str, workload: bytes, storage: bytes) -> 
 
 def _marked(platform: Platform, name: str, text: str) -> tuple[str, str]:
     """The image with automation's mark, and the image it was rendered from."""
-    mark = re.escape(f'{{"$imagepolicy": "{platform.flux.namespace}:{name}"}}')
-    image = re.search(rf"^ +(?:- +)?image: (\S+) +# *{mark} *$", text, re.MULTILINE)
-    key = re.escape(f"{platform.label_prefix}/authored-image")
-    authored = re.search(rf"^ +{key}: (\S+)$", text, re.MULTILINE)
-    return (_bare(image[1]) if image else ""), (_bare(authored[1]) if authored else "")
+    policy = f"{platform.flux.namespace}:{name}"
+    key = f"{platform.label_prefix}/authored-image"
+    image = next((one[1] for one in _MARKED.finditer(text) if one[2] == policy), "")
+    authored = next((one[2] for one in _AUTHORED.finditer(text) if one[1] == key), "")
+    return _bare(image), _bare(authored)
 
 
 def _bare(text: str) -> str:

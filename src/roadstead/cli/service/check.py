@@ -18,6 +18,7 @@ from roadstead.cli.service.session import (
     PlatformFile,
     SecretsFolder,
     begin,
+    uncollected,
 )
 from roadstead.cli.service.told import FORMATS, Strict, answers_no, ended, show, summary
 
@@ -59,10 +60,11 @@ def check(
     """
     form = chosen(output, FORMATS)
     page = screen(color, no_color, quiet=quiet)
-    session = begin([*(paths or ()), *(files or ())], platform, secrets=secrets, core=core)
-    made = judge(session, Path(out) if out else None)
-    compared = bool(out) and not made.stops
-    found = differences(tree_of(made, session.shown), Path(out)) if compared else ()
+    with uncollected():
+        session = begin([*(paths or ()), *(files or ())], platform, secrets=secrets, core=core)
+        made = judge(session, Path(out) if out else None)
+        compared = bool(out) and not made.stops
+        found = differences(tree_of(made, session.shown), Path(out)) if compared else ()
     told = {"differences": [_facts(one) for one in found]} if out else {}
     show(
         page,

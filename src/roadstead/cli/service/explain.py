@@ -33,6 +33,7 @@ from roadstead.cli.service.session import (
     Session,
     Tree,
     begin,
+    uncollected,
 )
 from roadstead.cli.service.session import chosen as chosen_services
 from roadstead.cli.service.told import show, summary
@@ -81,30 +82,31 @@ def explain(
     Exit code 1 when no such object or field causes anything.
     """
     page, form = screen(color, no_color), chosen(output, FORMATS)
-    session = begin(files or (), platform, secrets=secrets, core=core)
-    for problem in session.problems:
-        complain(problem)
-    if defaults and session.catalog is not None:
-        (one,) = chosen_services(session.catalog, [service])
-        page.write(dump([materialised(one.origin.value, session.catalog.platform)]))
+    with uncollected():
+        session = begin(files or (), platform, secrets=secrets, core=core)
+        for problem in session.problems:
+            complain(problem)
+        if defaults and session.catalog is not None:
+            (one,) = chosen_services(session.catalog, [service])
+            page.write(dump([materialised(one.origin.value, session.catalog.platform)]))
+            return 0
+        result = _judged(session, service, Path(out) if out else None)
+        if result.stops:
+            show(page, form, "explain", result.findings, list(result.snapshots))
+            page.talk(f"Nothing can be explained: {summary(result.findings)}")
+            return FAILED
+        told = objects(result, service)
+        found = _asked(told, service, wanted, field)
+        if not found:
+            return _nothing(page, told, service, wanted or field)
+        if form != "table":
+            page.write(machine(form, "ServiceExplain", _facts(result.snapshots[service], found)))
+        elif wanted:
+            for each in found:
+                _whole(page, result, service, each)
+        else:
+            _list(page, service, found)
         return 0
-    result = _judged(session, service, Path(out) if out else None)
-    if result.stops:
-        show(page, form, "explain", result.findings, list(result.snapshots))
-        page.talk(f"Nothing can be explained: {summary(result.findings)}")
-        return FAILED
-    told = objects(result, service)
-    found = _asked(told, service, wanted, field)
-    if not found:
-        return _nothing(page, told, service, wanted or field)
-    if form != "table":
-        page.write(machine(form, "ServiceExplain", _facts(result.snapshots[service], found)))
-    elif wanted:
-        for each in found:
-            _whole(page, result, service, each)
-    else:
-        _list(page, service, found)
-    return 0
 
 
 def _judged(session: Session, name: str, out: Path | None) -> Judged:

@@ -117,6 +117,7 @@ def _below(root: str, problems: list[InputError]) -> Iterator[_Found]:
     A link out of the folder is given as one that is refused.
     """
     top = os.path.realpath(root)
+    inside = len(root.rstrip("/")) + 1
     waiting = [root.rstrip("/") or "/"]
     while waiting:
         folder = waiting.pop()
@@ -132,7 +133,7 @@ def _below(root: str, problems: list[InputError]) -> Iterator[_Found]:
             linked = entry.is_symlink()
             if not entry.name.endswith(SUFFIXES) and not (linked and entry.is_dir()):
                 continue
-            below = os.path.relpath(entry.path, root)
+            below = entry.path[inside:]
             real = os.path.realpath(entry.path) if linked else f"{top}/{below}"
             if linked and os.path.commonpath([top, real]) != top:
                 yield _Found(entry.path, below, real, linked, LEADS_OUT)

@@ -9,8 +9,15 @@ from roadstead.capabilities.services.api.catalog import Catalog
 from roadstead.capabilities.services.api.findings import ERROR
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, application, chosen, screen
-from roadstead.cli.out import machine
-from roadstead.cli.service.session import Catalogs, Core, PlatformFile, begin
+from roadstead.cli.out import Screen, machine
+from roadstead.cli.service.session import (
+    Catalogs,
+    Core,
+    PlatformFile,
+    Session,
+    begin,
+    uncollected,
+)
 from roadstead.cli.service.told import lines
 
 EXAMPLES = (
@@ -42,7 +49,12 @@ def graph(
     json, yaml. Services in a cycle share a wave.
     """
     page, form = screen(color, no_color, quiet=quiet), chosen(output, FORMATS)
-    session = begin(files or (), platform, core=core)
+    with uncollected():
+        session = begin(files or (), platform, core=core)
+        return _told(page, form, session)
+
+
+def _told(page: Screen, form: str, session: Session) -> int:
     for problem in session.problems:
         complain(problem)
     if session.catalog is None:

@@ -3,23 +3,29 @@
 An error writes nothing; a Secret in clear text is such an error, and is never printed.
 """
 
+import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from roadstead.capabilities.services.api.findings import ERROR, Finding
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
 from roadstead.cli.out import Screen
+from roadstead.cli.service.index import load, place_of, save
 from roadstead.cli.service.judged import Judged, judge
 from roadstead.cli.service.rendering import Row, counted, rows, tree_of
+from roadstead.cli.service.renewed import next_index, renew, world_of
 from roadstead.cli.service.session import (
     Catalogs,
     Core,
     Fresh,
     PlatformFile,
     SecretsFolder,
+    Session,
     Tree,
     begin,
     require,
@@ -44,6 +50,19 @@ creation_rules:
   encrypted_regex: ^(data|stringData)$
 """
 _MOST_FOREIGN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a render was asked for, and where it is told."""
+
+    shown: Screen
+    form: str
+    out: str
+    fresh: bool
+    stdout: bool
+    packaged: bool
+
 
 Stdout = Annotated[
     bool, typer.Option("--stdout", help="Print the objects the definitions stand for instead.")
@@ -93,27 +112,55 @@ def render(
         )
     with uncollected():
         session = begin(files or (), platform, secrets=secrets, core=core)
-        result = judge(session, Path(out) if out else None, fresh=fresh)
+        way = _Way(shown, form, out, fresh=fresh, stdout=stdout, packaged=packaged)
+        return _some(way, session, services or ()) if stdout or services else _all(way, session)
+
+
+def _all(way: _Way, session: Session) -> int:
+    """Render a whole tree, as far as the last render of it says too little."""
+    out = Path(way.out)
+    place, world = place_of(out), world_of(session)
+    index = load(place, world)
+    result = renew(session, out, index, fresh=way.fresh)
+    if _stopped(way, session, result.findings, result.names):
+        return FAILED
+    written = write_tree(out, result.files, result.staying)
+    if result.made or result.kept.keys() != index.services.keys():
+        save(place, next_index(result, world, time.time_ns(), written.marks))
+    _tell(way, result.findings, result.names, written, list(result.rows()))
+    return 0
+
+
+def _some(way: _Way, session: Session, services: Sequence[str]) -> int:
+    """Render a few services into the folder, or print what any are rendered to."""
+    result = judge(session, Path(way.out) if way.out else None, fresh=way.fresh)
+    if _stopped(way, session, result.findings, list(result.snapshots)):
+        return FAILED
+    names = [one.name for one in chosen_services(require(result.catalog), services)]
+    if way.stdout:
+        way.shown.write(_printed(result, names, session.shown, packaged=way.packaged))
+        for one in result.findings:
+            way.shown.talk(one.line)
+        return 0
+    out = Path(way.out)
+    made = tree_of(result, session.shown, names)
+    written = write_tree(out, made | _others(out, names))
+    _tell(way, result.findings, list(result.snapshots), written, list(rows(result, names)))
+    return 0
+
+
+def _stopped(
+    way: _Way, session: Session, findings: Sequence[Finding], names: Sequence[str]
+) -> bool:
+    """Tell of what keeps the folder from being written, if anything does."""
     for problem in session.problems:
         complain(problem)
-    if result.stops or session.problems:
-        show(shown, form, "render", result.findings, list(result.snapshots))
-        shown.flush()
-        shown.talk(f"Nothing was written: {summary(result.findings)}")
-        return FAILED
-    catalog = require(result.catalog)
-    names = [one.name for one in chosen_services(catalog, services or ())]
-    if stdout:
-        shown.write(_printed(result, names, session.shown, packaged=packaged))
-        for one in result.findings:
-            shown.talk(one.line)
-        return 0
-    folder = Path(out)
-    with uncollected():
-        made = tree_of(result, session.shown, names if services else ())
-    written = write_tree(folder, made | (_others(folder, names) if services else {}))
-    _tell(shown, result, written, list(rows(result, names)), (out, form))
-    return 0
+    if not session.problems and not any(one.severity == ERROR for one in findings):
+        return False
+    show(way.shown, way.form, "render", findings, names)
+    way.shown.flush()
+    way.shown.talk(f"Nothing was written: {summary(findings)}")
+    return True
 
 
 def _others(out: Path, names: Sequence[str]) -> dict[str, bytes]:
@@ -143,10 +190,14 @@ def _printed(
 
 
 def _tell(
-    shown: Screen, result: Judged, written: Written, told: Sequence[Row], way: tuple[str, str]
+    way: _Way,
+    findings: Sequence[Finding],
+    names: Sequence[str],
+    written: Written,
+    told: Sequence[Row],
 ) -> None:
-    out, form = way
-    if form != "table":
+    shown = way.shown
+    if way.form != "table":
         body: dict[str, Any] = {
             "services": [
                 {
@@ -161,28 +212,28 @@ def _tell(
             "removed": list(written.removed),
             "foreign": list(written.foreign),
         }
-        show(shown, form, "render", result.findings, list(result.snapshots), **body)
+        show(shown, way.form, "render", findings, names, **body)
     else:
-        _table(shown, result, told, out)
+        _table(shown, findings, told, way.out)
     shown.flush()
     shown.talk(_changes(written))
     for path in written.foreign[:_MOST_FOREIGN]:
-        shown.talk(f"note: {Path(out) / path} is not ours and was left alone")
+        shown.talk(f"note: {Path(way.out) / path} is not ours and was left alone")
     if len(written.foreign) > _MOST_FOREIGN:
         shown.talk(f"note: and {len(written.foreign) - _MOST_FOREIGN} more")
 
 
-def _table(shown: Screen, result: Judged, told: Sequence[Row], out: str) -> None:
+def _table(shown: Screen, findings: Sequence[Finding], told: Sequence[Row], out: str) -> None:
     if not shown.quiet:
         shown.columns(
             (row.name, counted(row.objects, "object"), f"wave {row.wave}", ", ".join(row.notes))
             for row in told
         )
-        if result.findings:
+        if findings:
             shown.line()
-    lines(shown, result.findings)
+    lines(shown, findings)
     if not shown.quiet:
-        if result.findings:
+        if findings:
             shown.line()
         objects = sum(row.objects for row in told)
         shown.line(

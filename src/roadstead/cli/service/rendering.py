@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from roadstead.capabilities.services import package
-from roadstead.capabilities.services.snapshot import Snapshot
+from roadstead.capabilities.services.api.catalog import Catalog
+from roadstead.capabilities.services.api.model import Service
 from roadstead.cli.service.judged import Judged
 
 
@@ -36,28 +37,33 @@ def tree_of(
 
 def rows(result: Judged, names: Iterable[str]) -> Iterator[Row]:
     """One line a service."""
+    catalog = result.catalog
+    if catalog is None:
+        return
     for name in names:
-        seen = result.snapshots[name]
-        objects = len(result.outputs[name].folder)
-        yield Row(name, objects, seen.catalog.wave(name), tuple(notes(seen)))
+        yield row(catalog, name, len(result.outputs[name].folder))
 
 
-def notes(seen: Snapshot) -> Iterator[str]:
+def row(catalog: Catalog, name: str, objects: int) -> Row:
+    """The line of one service."""
+    return Row(name, objects, catalog.wave(name), tuple(notes(catalog, catalog.by_name[name])))
+
+
+def notes(catalog: Catalog, service: Service) -> Iterator[str]:
     """What stands out about a service, in a few words each."""
-    told = list(_notes(seen))
+    told = list(_notes(catalog, service))
     yield from told
-    if not told and seen.service.dependencies:
-        yield counted(len(seen.service.dependencies), "dependency", "dependencies")
+    if not told and service.dependencies:
+        yield counted(len(service.dependencies), "dependency", "dependencies")
 
 
-def _notes(seen: Snapshot) -> Iterator[str]:
-    service = seen.service
+def _notes(catalog: Catalog, service: Service) -> Iterator[str]:
     if service.is_vm:
         yield "virtual machine"
         yield counted(1 + len(service.longhorn), "disk")
     if service.in_cluster_clients:
         yield counted(len(service.in_cluster_clients), "direct client")
-    if callers := seen.catalog.callers_of(service.name):
+    if callers := catalog.callers_of(service.name):
         yield counted(len(callers), "caller")
     if service.egress != "internet":
         yield "vpn egress" if service.egress == "vpn" else "no egress"

@@ -9,11 +9,11 @@ from roadstead.capabilities.services.api.editor import definition_schema, platfo
 from roadstead.capabilities.services.api.findings import in_order
 from roadstead.capabilities.services.reading.definitions import read_definitions
 from roadstead.capabilities.services.reading.platform import read_platform
-from roadstead.cli import inputs
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
 from roadstead.cli.service.gather import gather, platform_text
 from roadstead.cli.service.session import Catalogs, PlatformFile
 from roadstead.cli.service.told import ended
+from roadstead.cli.streams import stdin
 from roadstead.errors import InputError
 
 EXAMPLES = (
@@ -53,7 +53,7 @@ def schema(
         page.write(_json(platform_schema()))
         page.talk("in the file: # yaml-language-server: $schema=platform.schema.json")
         return 0
-    gathered = gather(files or (), inputs.stdin)
+    gathered = gather(files or (), stdin)
     definitions = read_definitions(gathered.texts)
     names = {one.name for one in definitions.fitting} | definitions.broken
     read = read_platform(platform_text(platform)) if platform else None

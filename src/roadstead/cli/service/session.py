@@ -18,9 +18,9 @@ from roadstead.capabilities.services.api.findings import Finding
 from roadstead.capabilities.services.api.model import Service
 from roadstead.capabilities.services.previous import previous
 from roadstead.capabilities.services.reading.catalog import read_catalog
+from roadstead.capabilities.services.reading.texts import Text
 from roadstead.capabilities.services.render.part import STORAGE_FILE, WORKLOAD_FILE
 from roadstead.capabilities.services.snapshot import Previous, SecretFile, Snapshot
-from roadstead.cli import inputs
 from roadstead.cli.service.gather import (
     Gathered,
     gather,
@@ -28,6 +28,7 @@ from roadstead.cli.service.gather import (
     secrets_below,
     secrets_folder,
 )
+from roadstead.cli.streams import stdin
 from roadstead.errors import BugError, InputError
 from roadstead.kube.nearest import nearest
 
@@ -83,6 +84,7 @@ class Session:
     secrets: Mapping[str, Mapping[str, SecretFile]] = field(repr=False, default_factory=dict)
     secrets_folder: str = ""
     platform_file: str = ""
+    platform_text: Text = field(default=Text("", b""), repr=False)
 
     def shown(self, file: str) -> str:
         """What the tree calls a file: its path below the folder it was found in."""
@@ -99,7 +101,7 @@ class Session:
         """
         before = earlier(catalog, service.name, out) if out is not None else None
         if before is not None and fresh:
-            before = replace(before, image="", authored="")
+            before = without_images(before)
         return Snapshot(
             service,
             catalog,
@@ -120,14 +122,29 @@ def begin(paths: Sequence[str], platform: str, *, secrets: str = "", core: bool 
         raise InputError(
             "no platform file is given", hint="name it with --platform, such as platform.yaml"
         )
-    gathered = gather(paths, inputs.stdin)
+    gathered = gather(paths, stdin)
     problems = list(gathered.problems)
     if secrets and not Path(secrets).is_dir():
         problems.append(InputError("the folder of Secrets is not there", place=secrets))
     folder = secrets_folder(platform, secrets)
     found = secrets_below(folder, problems)
-    read = read_catalog(gathered.texts, platform_text(platform), core=core)
-    return Session(read.catalog, gathered, read.findings, tuple(problems), found, folder, platform)
+    settings = platform_text(platform)
+    read = read_catalog(gathered.texts, settings, core=core)
+    return Session(
+        read.catalog,
+        gathered,
+        read.findings,
+        tuple(problems),
+        found,
+        folder,
+        platform,
+        settings,
+    )
+
+
+def without_images(before: Previous) -> Previous:
+    """What an earlier tree says with `--fresh`."""
+    return replace(before, image="", authored="")
 
 
 def earlier(catalog: Catalog, name: str, out: Path) -> Previous | None:

@@ -11,9 +11,10 @@ import json
 import os
 import shutil
 import signal
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from roadstead.errors import InputError
@@ -24,16 +25,22 @@ _STAGED = "new"
 _KEPT = "old"
 
 
+Mark = tuple[int, int, int]
+"""What tells a file from another one, or from itself changed: size, time of change in ns, inode."""
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """What a write did, as paths below the folder, sorted.
 
     foreign: files in the folder that are not ours; they were left alone.
+    marks: of each file whose content was compared or written.
     """
 
     changed: tuple[str, ...]
     removed: tuple[str, ...]
     foreign: tuple[str, ...]
+    marks: Mapping[str, Mark] = field(default_factory=dict, repr=False, compare=False)
 
 
 def owned(out: Path) -> frozenset[str]:
@@ -66,31 +73,63 @@ def manifest(paths: Iterable[str]) -> bytes:
     return "".join(f"{path}\n" for path in sorted({*paths, MANIFEST})).encode()
 
 
-def write_tree(out: Path, files: Mapping[str, bytes]) -> Written:
+def write_tree(
+    out: Path, files: Mapping[str, bytes], kept: Mapping[str, Mark] | None = None
+) -> Written:
     """Make the folder hold exactly these files of ours, and leave all others alone.
 
     files: content by path below the folder, without the manifest. Equal ones are not rewritten.
+    kept: further files of ours that stay as they are.
     Raises: InputError when the folder cannot be written, a file that is not ours stands where one
-        of ours belongs, or another render is at work; the folder is then as it was.
+        of ours belongs, another render is at work, or one that is kept was changed meanwhile; the
+        folder is then as it was.
     """
+    kept = kept or {}
     out = Path(os.path.abspath(out))  # noqa: PTH100 - a link to the folder is the person's choice
     _make(out)
     with _stage(out) as stage:
         before = owned(out)
         _refuse_foreign(out, files, before)
-        wanted = {**files, MANIFEST: manifest(files)}
-        changed = sorted(
-            path for path, content in wanted.items() if not _holds(f"{out}/{path}", content)
-        )
-        removed = sorted(path for path in before - set(wanted) if os.path.lexists(out / path))
+        _refuse_changed(out, kept)
+        wanted = {**files, MANIFEST: manifest([*files, *kept])}
+        held = {path: _holds(f"{out}/{path}", content) for path, content in wanted.items()}
+        marks = {path: mark for path, mark in held.items() if mark is not None}
+        changed = sorted(held.keys() - marks)
+        ours = frozenset(wanted).union(kept)
+        removed = sorted(path for path in before - ours if os.path.lexists(out / path))
         if changed or removed:
             with _as_input_error(out):
-                _put(stage, {path: wanted[path] for path in changed})
+                marks |= _put(stage, {path: wanted[path] for path in changed})
                 _exchange(out, stage, changed, removed)
         return Written(
             tuple(path for path in changed if path != MANIFEST),
             tuple(removed),
-            foreign(out, frozenset(wanted)),
+            foreign(out, ours),
+            marks,
+        )
+
+
+def mark_of(found: os.stat_result) -> Mark | None:
+    """The mark of a plain file; None for anything else."""
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return (found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def stays(out: Path, marks: Mapping[str, Mark]) -> bool:
+    """Tell whether every one of these files is what it was."""
+    try:
+        return all(mark_of(os.lstat(f"{out}/{path}")) == mark for path, mark in marks.items())
+    except OSError:
+        return False
+
+
+def _refuse_changed(out: Path, kept: Mapping[str, Mark]) -> None:
+    if not stays(out, kept):
+        raise InputError(
+            "another program changed files there while they were rendered; nothing was written",
+            place=str(out),
+            hint="render again",
         )
 
 
@@ -99,8 +138,8 @@ def foreign(out: Path, ours: frozenset[str]) -> tuple[str, ...]:
     homes = set(_homes(ours))
     found: list[str] = []
     for folder, names, files in os.walk(out):
-        inside = os.path.relpath(folder, out)
-        base = "" if inside == "." else f"{inside}/"
+        inside = folder[len(str(out)) + 1 :]
+        base = f"{inside}/" if inside else ""
         found += [f"{base}{name}" for name in files if f"{base}{name}" not in ours]
         strange = [name for name in names if f"{base}{name}" not in homes]
         found += [f"{base}{name}/" for name in strange]
@@ -173,18 +212,18 @@ def _refuse_foreign(out: Path, files: Mapping[str, bytes], before: frozenset[str
         at = f"{out}/{path}"
         if not os.path.lexists(at):
             continue
-        if os.path.islink(at) or not _holds(at, files[path]):  # noqa: PTH114 - twenty thousand times
+        if os.path.islink(at) or _holds(at, files[path]) is None:  # noqa: PTH114 - twenty thousand times
             raise _not_ours(out / path)
 
 
 def _homes(paths: Iterable[str]) -> list[str]:
     """Every folder around the paths, outer ones first."""
     found: set[str] = set()
-    for path in paths:
-        home = os.path.dirname(path)  # noqa: PTH120 - twenty thousand times
-        while home and home not in found:
-            found.add(home)
-            home = os.path.dirname(home)  # noqa: PTH120 - same
+    for home in {path.rpartition("/")[0] for path in paths}:
+        inner = home
+        while inner and inner not in found:
+            found.add(inner)
+            inner = inner.rpartition("/")[0]
     return sorted(found)
 
 
@@ -196,18 +235,21 @@ def _not_ours(path: Path) -> InputError:
     )
 
 
-def _holds(path: str, content: bytes) -> bool:
-    """Tell whether a plain file holds exactly this."""
+def _holds(path: str, content: bytes) -> Mark | None:
+    """The mark of a file that holds exactly this; None for any other."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - asked twenty thousand times
-            return os.fstat(file.fileno()).st_size == len(content) and file.read() == content
+            found = os.fstat(file.fileno())
+            held = found.st_size == len(content) and file.read() == content
     except OSError:
-        return False
+        return None
+    return mark_of(found) if held else None
 
 
-def _put(stage: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below the stage."""
+def _put(stage: Path, files: Mapping[str, bytes]) -> dict[str, Mark]:
+    """Write files below the stage; gives their marks, which a move does not change."""
     made: set[str] = set()
+    marks: dict[str, Mark] = {}
     for path, content in files.items():
         target = f"{stage}/{_STAGED}/{path}"
         folder = os.path.dirname(target)  # noqa: PTH120 - twenty thousand times
@@ -216,6 +258,10 @@ def _put(stage: Path, files: Mapping[str, bytes]) -> None:
             made.add(folder)
         with open(target, "wb") as file:  # noqa: PTH123 - same
             file.write(content)
+            file.flush()
+            found = os.fstat(file.fileno())
+        marks[path] = (found.st_size, found.st_mtime_ns, found.st_ino)
+    return marks
 
 
 def _exchange(out: Path, stage: Path, changed: list[str], removed: list[str]) -> None:

@@ -12,11 +12,11 @@ from roadstead.capabilities.services.reading.definitions import Definitions, rea
 from roadstead.capabilities.services.reading.nowhere import no_platform
 from roadstead.capabilities.services.reading.platform import read_platform
 from roadstead.capabilities.services.snapshot import Snapshot
-from roadstead.cli import inputs
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
 from roadstead.cli.service.gather import gather, platform_text
-from roadstead.cli.service.session import Catalogs, Core, PlatformFile
+from roadstead.cli.service.session import Catalogs, Core, PlatformFile, uncollected
 from roadstead.cli.service.told import FORMATS, Strict, answers_no, ended, show, summary
+from roadstead.cli.streams import stdin
 from roadstead.errors import InputError
 
 EXAMPLES = (
@@ -53,10 +53,11 @@ def validate(
     named = [*(paths or ()), *(files or ())]
     if not named:
         raise InputError("no definition is given", hint="name a file or a folder of them")
-    gathered = gather(named, inputs.stdin)
-    definitions = read_definitions(gathered.texts, core=core)
-    skipped = () if platform else _WITHOUT_PLATFORM
-    found = _with_platform(definitions, platform) if platform else _alone(definitions)
+    with uncollected():
+        gathered = gather(named, stdin)
+        definitions = read_definitions(gathered.texts, core=core)
+        skipped = () if platform else _WITHOUT_PLATFORM
+        found = _with_platform(definitions, platform) if platform else _alone(definitions)
     findings = tuple(one for one in found if one.severity == ERROR)
     names = sorted({one.name for one in definitions.fitting} | definitions.broken)
     show(page, form, "validate", findings, names, skipped=list(skipped))

@@ -63,18 +63,27 @@ class Catalog:
         )
 
     @cached_property
-    def first_hosts(self) -> Mapping[str, tuple[Service, Route]]:
-        """Who has each host first, in the order of files and lines."""
+    def _first_hosts(self) -> Mapping[str, tuple[Service, Route]]:
         found: dict[str, tuple[Service, Route]] = {}
         for service in self.everyone:
             for route in sorted(service.ingress_routes, key=lambda one: one.index):
                 found.setdefault(route.host.lower(), (service, route))
         return found
 
+    def first_of_host(self, host: str) -> tuple[Service, Route]:
+        """Who has a host first, in the order of files and lines.
+
+        host: one that some service has.
+        """
+        return self._first_hosts[host.lower()]
+
     @cached_property
-    def first_named(self) -> Mapping[str, Service]:
-        """Who has each name first, in the order of files and lines."""
+    def _first_named(self) -> Mapping[str, Service]:
         return {one.name: one for one in reversed(self.everyone)}
+
+    def first_of_name(self, name: str) -> Service | None:
+        """Who has a name first, in the order of files and lines."""
+        return self._first_named.get(name)
 
     @cached_property
     def _meant(self) -> dict[str, str]:
@@ -122,9 +131,16 @@ class Catalog:
         return mentions_variable([{**stated, "storage": stores}, options])
 
     @cached_property
-    def cycles(self) -> tuple[tuple[str, ...], ...]:
-        """Strongly connected groups of more than one service, each sorted, smallest first."""
-        return tuple(sorted(one for one in _components(self._edges) if len(one) > 1))
+    def _cycles(self) -> Mapping[str, tuple[str, ...]]:
+        """Strongly connected groups of more than one service, each sorted, by the first of it."""
+        return {one[0]: one for one in _components(self._edges) if len(one) > 1}
+
+    def cycle_of(self, name: str) -> tuple[str, ...]:
+        """The group of services that depend on each other in a circle, of which this is the first.
+
+        Empty for any other service.
+        """
+        return self._cycles.get(name, ())
 
     @cached_property
     def _edges(self) -> Mapping[str, tuple[str, ...]]:

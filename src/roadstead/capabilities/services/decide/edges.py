@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from roadstead.capabilities.services.api.catalog import Catalog
 from roadstead.capabilities.services.api.findings import Finding
+from roadstead.capabilities.services.api.neighbours import Neighbours
 from roadstead.capabilities.services.api.parts import TCP, Dependency
 from roadstead.capabilities.services.decide.saying import meant, said
 from roadstead.capabilities.services.snapshot import Snapshot
@@ -26,7 +26,7 @@ def kind_and_source_agree(seen: Snapshot) -> Iterator[Finding]:
 def name_is_defined_once(seen: Snapshot) -> Iterator[Finding]:
     """P-CAT-01, on every definition but the first of its name."""
     service = seen.service
-    first = seen.catalog.first_named.get(service.name)
+    first = seen.catalog.first_of_name(service.name)
     if first is not None and first is not service:
         here, there = service.origin.place("name"), first.origin.place("name")
         message = f"{service.name} is defined twice, at {there} and at {here}"
@@ -46,7 +46,7 @@ def name_is_not_reserved(seen: Snapshot) -> Iterator[Finding]:
 def hosts_are_declared_once(seen: Snapshot) -> Iterator[Finding]:
     """P-CAT-03, on every route but the first of its host."""
     for route in seen.service.ingress_routes:
-        service, first = seen.catalog.first_hosts[route.host.lower()]
+        service, first = seen.catalog.first_of_host(route.host)
         if (service, first.index) != (seen.service, route.index):
             there = service.origin.place("ingressRoutes", first.index, "host")
             message = f"host {route.host} is declared by {service.name} at {there} already"
@@ -81,15 +81,15 @@ def dependencies_end(seen: Snapshot) -> Iterator[Finding]:
     name = seen.service.name
     if seen.catalog.get(name) is not seen.service:
         return
-    for group in seen.catalog.cycles:
-        if group[0] == name:
-            circle = _circle(seen.catalog, name, frozenset(group))
-            edge = next(one for one in seen.service.dependencies if one.to == circle[1])
-            message = f"dependency cycle: {' -> '.join(circle)}"
-            yield said(seen, "P-DEP-03", ("dependencies", edge.index, "to"), message)
+    group = seen.catalog.cycle_of(name)
+    if group:
+        circle = _circle(seen.catalog, name, frozenset(group))
+        edge = next(one for one in seen.service.dependencies if one.to == circle[1])
+        message = f"dependency cycle: {' -> '.join(circle)}"
+        yield said(seen, "P-DEP-03", ("dependencies", edge.index, "to"), message)
 
 
-def _circle(catalog: Catalog, start: str, group: frozenset[str]) -> tuple[str, ...]:
+def _circle(catalog: Neighbours, start: str, group: frozenset[str]) -> tuple[str, ...]:
     """The shortest way from a service back to itself within its group."""
     came: dict[str, str] = {}
     reached = [start]
@@ -125,7 +125,7 @@ def dependencies_are_served(seen: Snapshot) -> Iterator[Finding]:
             yield said(seen, "P-DEP-05", path, message, hint=_listed(dict.fromkeys(listed)))
 
 
-def _closed_ports(catalog: Catalog, edge: Dependency) -> Mapping[tuple[int, str], None] | None:
+def _closed_ports(catalog: Neighbours, edge: Dependency) -> Mapping[tuple[int, str], None] | None:
     """What a callee lets others depend on; None where it lists nothing. Source: contract 3.6."""
     callee = catalog.get(edge.to)
     if callee is None or not callee.ports:

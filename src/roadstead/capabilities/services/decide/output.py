@@ -38,6 +38,9 @@ _EVERYTHING = frozenset({"all", "cluster"})
 _NODES = frozenset({"host", "remote-node"})
 _DIRECTIONS = ("ingress", "egress", "ingressDeny", "egressDeny")
 _PEERS = ("Endpoints", "Entities", "CIDR", "CIDRSet", "Services", "FQDNs", "Nodes", "Groups")
+Named = tuple[str, str, str, str]
+"""Group, kind, namespace and name."""
+
 _ISSUERS = frozenset({"Issuer", "ClusterIssuer"})
 
 
@@ -203,13 +206,18 @@ def repeated_objects(outputs: Iterable[Output]) -> Iterator[Finding]:
 
     Of the objects only their names are kept, since there may be many.
     """
-    first: dict[tuple[str, str, str, str], str] = {}
+    first: dict[Named, str] = {}
     for output in outputs:
-        for one in output.folder:
-            key = (one.kind.group, one.kind.kind, one.namespace, one.name)
+        for key, one in zip(names_of(output), output.folder, strict=True):
             cause = f"{one.cause.name} `{one.field}`"
             if key in first:
                 message = f"{one.path} is rendered twice, for {first[key]} and for {cause}"
                 yield _found("P-CAT-04", one, message)
             else:
                 first[key] = cause
+
+
+def names_of(output: Output) -> Iterator[Named]:
+    """What no two objects of all folders may share, of each in a folder."""
+    for one in output.folder:
+        yield (one.kind.group, one.kind.kind, one.namespace, one.name)

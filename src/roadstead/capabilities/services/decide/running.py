@@ -137,13 +137,14 @@ def _written(seen: Snapshot, path: tuple[str, ...]) -> object:
 
 def guests_keep_their_cadence(seen: Snapshot) -> Iterator[Finding]:
     """P-VM-04, against the tree as it was."""
-    service, previous = seen.service, seen.previous
-    if not service.is_vm or previous is None or previous.cadence is None:
+    service = seen.service
+    if not service.is_vm or seen.previous is None:
         return
-    if previous.cadence != seconds(service.update.cadence):
+    kept = seen.previous.other_cadence(seconds(service.update.cadence))
+    if kept is not None:
         message = (
             f"cadence is now {service.update.cadence}: existing guests keep"
-            f" {previous.cadence} s until they are rebuilt"
+            f" {kept} s until they are rebuilt"
         )
         yield said(seen, "P-VM-04", ("update", "cadence"), message)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from roadstead.capabilities.services.api.findings import Finding
 from roadstead.capabilities.services.api.parts import DEPLOYMENT
 from roadstead.capabilities.services.decide.saying import said
-from roadstead.capabilities.services.snapshot import Snapshot
+from roadstead.capabilities.services.snapshot import Snapshot, Volume
 from roadstead.kube.quantities import parse_quantity
 
 _LONGEST_SERIAL = 20
@@ -147,9 +147,9 @@ def volumes_stay(seen: Snapshot) -> Iterator[Finding]:
     if seen.previous is None:
         return
     now = {one.name: one for one in seen.service.storage}
-    for name, was in sorted(seen.previous.classes.items()):
+    stated = tuple(Volume(one.name, one.storage_class, one.size) for one in now.values())
+    for name, was, size in seen.previous.changes(stated):
         one = now.get(name)
-        size = seen.previous.sizes.get(name, "")
         if one is None:
             if was == "longhorn":
                 message = (

@@ -30,11 +30,12 @@ def chosen(seen: Snapshot) -> str:
 
 def _carried(seen: Snapshot) -> str:
     """What automation wrote into the earlier tree, while the authored image is the same."""
-    authored, before = seen.service.source.image, seen.previous
-    if before is None or not before.image or before.authored != authored:
+    authored = seen.service.source.image
+    moved = seen.previous.moved(authored) if seen.previous is not None else ""
+    if not moved:
         return ""
     try:
-        same = parse_image(before.image).repository == parse_image(authored).repository
+        same = parse_image(moved).repository == parse_image(authored).repository
     except ValueError:  # somebody wrote something else there by hand
         return ""
-    return before.image if same else ""
+    return moved if same else ""
