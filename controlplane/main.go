@@ -157,6 +157,7 @@ func runServer(ctx context.Context, listener net.Listener, port int) {
 // returns once they see every kind.
 func startControllers(ctx context.Context, config *rest.Config, client *kubernetes.Clientset) {
 	look, never := time.Second, func() time.Duration { return 12 * time.Hour } // elsewhere new kinds take 30 s
+	recount := func() time.Duration { return 10 * time.Second } // a count that raced a create is wrong until the next
 	bare, log := metadata.NewForConfigOrDie(config), klog.FromContext(ctx)
 	as := clientbuilder.NewDynamicClientBuilder(rest.AnonymousClientConfig(config), client.CoreV1(), "kube-system")
 	typed := informers.NewSharedInformerFactory(client, 0)
@@ -168,7 +169,7 @@ func startControllers(ctx context.Context, config *rest.Config, client *kubernet
 	kinds := must(quota.NewQuotaConfigurationForControllers(generic.ListerFuncForResourceFunc(typed.ForResource), typed))
 	quotas := must(resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
 		QuotaClient: as.ClientOrDie("resourcequota-controller").CoreV1(), ResourceQuotaInformer: core.ResourceQuotas(),
-		ResyncPeriod: never, ReplenishmentResyncPeriod: never, UpdateFilter: quota.DefaultUpdateFilter(), DiscoveryFunc: found,
+		ResyncPeriod: recount, ReplenishmentResyncPeriod: never, UpdateFilter: quota.DefaultUpdateFilter(), DiscoveryFunc: found,
 		Registry: generic.NewRegistry(kinds.Evaluators()), IgnoredResourcesFunc: kinds.IgnoredResources, InformersStarted: started, InformerFactory: shared,
 	}))
 	accounts := must(serviceaccount.NewServiceAccountsController(log, core.ServiceAccounts(), core.Namespaces(),
