@@ -157,7 +157,8 @@ func runServer(ctx context.Context, listener net.Listener, port int) {
 // returns once they see every kind.
 func startControllers(ctx context.Context, config *rest.Config, client *kubernetes.Clientset) {
 	look, never := time.Second, func() time.Duration { return 12 * time.Hour } // elsewhere new kinds take 30 s
-	recount := func() time.Duration { return 10 * time.Second } // a count that raced a create is wrong until the next
+	// A count that raced a create is wrong until the next one.
+	recount := func() time.Duration { return 10 * time.Second }
 	bare, log := metadata.NewForConfigOrDie(config), klog.FromContext(ctx)
 	as := clientbuilder.NewDynamicClientBuilder(rest.AnonymousClientConfig(config), client.CoreV1(), "kube-system")
 	typed := informers.NewSharedInformerFactory(client, 0)
