@@ -29,8 +29,8 @@ def test_a_case_is_planned_and_explained(world: Path) -> None:
         flags += ["--settings", str(settings)]
     planned = run("plan", *flags, "-o", "json")
     assert "internal error" not in planned.err
-    codes = {run("plan", *flags, "-o", form).code for form in ("table", "junit", "sarif")}
-    assert codes == {planned.code}
+    # The other formats are compared for every command in test_formats.
+    assert planned.code == run("plan", *flags).code
     if planned.code == 2:
         assert world.parent.name.endswith("stops-the-start")
         return
