@@ -124,6 +124,22 @@ def test_a_mint_whose_answer_was_lost_ends_in_one_object(kind: str) -> None:
     assert "Attached" == phase(world)
 
 
+@pytest.mark.parametrize("kind", ["Service", "IPAddressClaim"])
+def test_a_name_that_is_free_again_is_taken(kind: str) -> None:
+    """Who had it went between the answer and our look; another name would be another address."""
+    calm, _ = attached()
+    world, settler = staged()
+    world.faults.set(replace(CUT, verb="create", kind=kind, status=409, lost=False))
+    settle(world, settler)
+    settler.tick(timedelta(minutes=6))
+    settle(world, settler)
+    assert "Attached" == phase(world)
+    for minted in (SERVICE, api.CLAIM):
+        assert [one.meta.name for one in ours(calm, minted)] == [
+            one.meta.name for one in ours(world, minted)
+        ]
+
+
 def test_a_mint_that_meets_its_own_object_makes_no_second() -> None:
     """A list that lags behind shows nothing, so only the name keeps the second away."""
     world, _ = staged()

@@ -181,8 +181,8 @@ class Writer:
     async def _mint(self, want: Want) -> Did:
         """Create under the first of our names that is free, or find that an answer was lost.
 
-        Raises: ClusterError; reason `AlreadyExists` when every name is somebody else's,
-            `Terminating` when ours is still on its way out.
+        Raises: ClusterError; reason `AlreadyExists` when every name is somebody else's, or one
+            was until just now, `Terminating` when ours is still on its way out.
         """
         if want.minted is None:
             raise BugError(f"a {want.kind.kind} is to be minted for nobody")
@@ -201,7 +201,9 @@ class Writer:
             else:
                 return Did.CREATED
             there = await self._api.get(want.kind.ref(meta.get("namespace", ""), name))
-            if there is not None and _same_controller(there, want):
+            if there is None:
+                raise refused  # who had the name has just gone: the next pass takes it
+            if _same_controller(there, want):
                 return self._met(there)
         raise refused
 

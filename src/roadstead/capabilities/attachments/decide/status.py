@@ -11,7 +11,7 @@ from roadstead.capabilities.attachments.snapshot import Snapshot, addresses_of, 
 from roadstead.capabilities.attachments.snapshot.views import condition
 from roadstead.decision import Event, Finding, Status, Telling, Verdict
 from roadstead.kube.conditions import FALSE, TRUE, UNKNOWN, Condition, fold
-from roadstead.kube.shapes import items, part, text
+from roadstead.kube.shapes import items, part, text, texts
 
 PROVISIONED = "address bound and Service wired; reachability also depends on CNI policy objects"
 
@@ -90,7 +90,7 @@ class Report:
         """The claim's addresses; those reported last where claims cannot be read."""
         if self.seen.claim_kind:
             return addresses_of(self.seen.claim)
-        return tuple(str(one) for one in self.seen.status.get("addresses") or ())
+        return texts(self.seen.status, "addresses")
 
     @property
     def claim_name(self) -> str:
@@ -119,7 +119,7 @@ class Report:
             "serviceName": service.meta.name if service is not None else "",
             "claimName": self.claim_name,
             "addresses": list(self.addresses),
-            "conditions": fold(seen.status.get("conditions") or (), now, seen.now, generation),
+            "conditions": fold(items(seen.status, "conditions"), now, seen.now, generation),
         }
         return Status(seen.attachment, value)
 

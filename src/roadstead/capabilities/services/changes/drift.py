@@ -16,6 +16,7 @@ from roadstead.capabilities.services.changes.fields import Change, list_key
 from roadstead.capabilities.services.changes.objects import Held
 from roadstead.capabilities.services.render.part import DISABLED, SUBSTITUTE
 from roadstead.kube.quantities import is_quantity, parse_quantity
+from roadstead.kube.shapes import items, part
 from roadstead.kube.times import parse_duration
 
 _ABSENT = object()
@@ -49,7 +50,7 @@ def drift(held: Held, live: Mapping[str, Any]) -> tuple[Change, ...]:
 
 
 def _refused(live: Mapping[str, Any]) -> Iterator[Change]:
-    for one in (live.get("status") or {}).get("conditions") or ():
+    for one in items(part(live, "status"), "conditions"):
         if one.get("type") == "Valid" and one.get("status") == "False":
             yield Change("status.conditions[Valid]", "True", "False")
 
