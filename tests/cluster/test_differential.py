@@ -49,6 +49,7 @@ OTHERWISE = {
     "attachments/refused-service-backs-off": _PAUSE,
     "attachments/second-look-at-a-backend-finds-its-own-service": "no list of a server lags",
     "attachments/second-look-finds-its-own-service": "no list of a server lags",
+    "gateways/namespace-that-goes-in-the-middle-of-a-transition": "Events go with their namespace",
 }
 """Cases of the world that a server answers otherwise, each with why."""
 SPOILED = tuple(
