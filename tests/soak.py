@@ -57,6 +57,9 @@ def main(minutes: float) -> int:
     gate = (*coverage, f"--cov-fail-under={COVERED}", "--cov-report=term:skip-covered")
     fixed = os.environ.get("SOAK_SEED")
     seeds = random.Random(int(fixed)) if fixed else random.SystemRandom()  # noqa: S311 - examples
+    # The order of a set is an example, too: a seed replays only with it.
+    order = os.environ.setdefault("PYTHONHASHSEED", fixed or str(seeds.randrange(2**32)))
+    sys.stdout.write(f"order of sets: PYTHONHASHSEED={order}\n")
     quick = ("-m", "not cluster and not foreign and not soak and not slow", *gate)
     if failed := run(quick, minutes * 60, "quick"):
         return failed
