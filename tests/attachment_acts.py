@@ -9,7 +9,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from attachment_play import (
-    WatchedWorld,
     holder_of,
     settle,
     substrate,
@@ -28,6 +27,7 @@ from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SERVICE, Kind
 from roadstead.sim.faults import Fault
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler
+from watched_world import WatchedWorld
 
 Json = dict[str, Any]
 

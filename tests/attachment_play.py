@@ -1,8 +1,6 @@
 """Plays generated worlds of attachments: a watched world, an address substrate, and laws."""
 
 import copy
-from collections.abc import Mapping
-from typing import Any
 
 from attachment_objects import NOW
 from attachment_worlds import Scene, an_address, of_kind, place_of
@@ -10,66 +8,22 @@ from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.controller import ATTACHMENTS_CONTROLLER
 from roadstead.capabilities.attachments.snapshot.views import claim_annotation
 from roadstead.kube.objects import Object, canonical
-from roadstead.kube.refs import EVENT, SERVICE, Kind, Ref
+from roadstead.kube.refs import EVENT, SERVICE
 from roadstead.sim.faults import Fault
-from roadstead.sim.kinds import Kinds
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler
 from roadstead.sim.world import Admission, World
+from watched_world import WatchedWorld
 
 
-class WatchedWorld(World):
-    """A world that keeps what each of our writes met, those of events aside.
-
-    met: verb, ref, what was there before, and what was sent.
-    """
-
-    def __init__(self, admission: Admission | None = None) -> None:
-        """Begin empty, knowing what attachments look at."""
-        kinds = Kinds(view.kind for view in ATTACHMENTS_CONTROLLER.views)
-        super().__init__(NOW, kinds, admission)
-        self.met: list[tuple[str, Ref, Object | None, Mapping[str, Any]]] = []
-
-    def create(self, kind: Kind, body: Mapping[str, Any], by: By) -> Object:
-        """Note a create."""
-        made = super().create(kind, body, by)
-        self._note("create", made.ref, None, body, by)
-        return made
-
-    def replace(
-        self, kind: Kind, body: Mapping[str, Any], by: By, *, status: bool = False
-    ) -> Object:
-        """Note an update."""
-        meta = body["metadata"]
-        old = self.store.get(kind.ref(meta.get("namespace", ""), meta["name"]))
-        made = super().replace(kind, body, by, status=status)
-        self._note("update-status" if status else "update", made.ref, old, body, by)
-        return made
-
-    def apply(self, kind: Kind, body: Mapping[str, Any], manager: str, by: By) -> Object:
-        """Note an apply."""
-        meta = body["metadata"]
-        old = self.store.get(kind.ref(meta.get("namespace", ""), meta["name"]))
-        made = super().apply(kind, body, manager, by)
-        self._note("apply", made.ref, old, body, by)
-        return made
-
-    def delete(self, ref: Ref, by: By, **more: Any) -> None:
-        """Note a deletion."""
-        old = self.store.get(ref)
-        super().delete(ref, by, **more)
-        self._note("delete", ref, old, {}, by)
-
-    def _note(
-        self, verb: str, ref: Ref, met: Object | None, sent: Mapping[str, Any], by: By
-    ) -> None:
-        if by is By.US and ref.kind != EVENT:
-            self.met.append((verb, ref, met, sent))
+def watched(admission: Admission | None = None) -> WatchedWorld:
+    """An empty world that knows what attachments look at."""
+    return WatchedWorld(NOW, ATTACHMENTS_CONTROLLER.views, admission)
 
 
 def world_of(scene: Scene) -> WatchedWorld:
     """The world before anybody acts, with what has lost its owners collected."""
-    world = WatchedWorld()
+    world = watched()
     for body in scene.objects:
         world.seed(copy.deepcopy(body), of_kind(body))
     while world.collect():

@@ -16,13 +16,13 @@ from roadstead.capabilities.gateways import api
 from roadstead.capabilities.gateways.controller import GATEWAYS_CONTROLLER
 from roadstead.kube.names import is_subdomain
 from roadstead.kube.objects import Object, canonical
-from roadstead.kube.refs import EVENT, NAMESPACE, SERVICE, Kind, Ref
+from roadstead.kube.refs import EVENT, NAMESPACE, SERVICE
 from roadstead.settings import Settings
 from roadstead.sim.faults import Fault
-from roadstead.sim.kinds import Kinds
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler
 from roadstead.sim.world import World
+from watched_world import WatchedWorld
 
 Json = dict[str, Any]
 TENANTS = ("foo", "bar")
@@ -220,56 +220,9 @@ def scenes(draw: st.DrawFn, *, contests: bool = True, foreign: bool = True) -> S
     return Scene(tuple(found))
 
 
-class WatchedWorld(World):
-    """A world that keeps what each of our writes met, those of events aside.
-
-    met: verb, ref, what was there before, and what was sent.
-    """
-
-    def __init__(self) -> None:
-        """Begin empty, knowing what gateways look at."""
-        super().__init__(NOW, Kinds(view.kind for view in GATEWAYS_CONTROLLER.views))
-        self.met: list[tuple[str, Ref, Object | None, Mapping[str, Any]]] = []
-
-    def create(self, kind: Kind, body: Mapping[str, Any], by: By) -> Object:
-        """Note a create."""
-        made = super().create(kind, body, by)
-        self._note("create", made.ref, None, body, by)
-        return made
-
-    def replace(
-        self, kind: Kind, body: Mapping[str, Any], by: By, *, status: bool = False
-    ) -> Object:
-        """Note an update."""
-        meta = body["metadata"]
-        old = self.store.get(kind.ref(meta.get("namespace", ""), meta["name"]))
-        made = super().replace(kind, body, by, status=status)
-        self._note("update-status" if status else "update", made.ref, old, body, by)
-        return made
-
-    def merge(self, ref: Ref, patch: Mapping[str, Any], by: By) -> Object:
-        """Note a patch."""
-        old = self.store.get(ref)
-        made = super().merge(ref, patch, by)
-        self._note("patch", ref, old, patch, by)
-        return made
-
-    def delete(self, ref: Ref, by: By, **more: Any) -> None:
-        """Note a deletion."""
-        old = self.store.get(ref)
-        super().delete(ref, by, **more)
-        self._note("delete", ref, old, {}, by)
-
-    def _note(
-        self, verb: str, ref: Ref, met: Object | None, sent: Mapping[str, Any], by: By
-    ) -> None:
-        if by is By.US and ref.kind != EVENT:
-            self.met.append((verb, ref, met, sent))
-
-
 def play(scene: Scene, *faults: Fault) -> tuple[WatchedWorld, Settler]:
     """Let gateways and the class controller settle a world."""
-    world = WatchedWorld()
+    world = WatchedWorld(NOW, GATEWAYS_CONTROLLER.views)
     for one in scene.objects:
         world.seed(copy.deepcopy(one.body), one.ref)
     for fault in faults:

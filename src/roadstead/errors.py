@@ -14,6 +14,8 @@ value: what the API server says about a Secret is reduced to its reason before i
 from datetime import timedelta
 from http import HTTPStatus
 
+NOT_SERVED = "NotServed"
+"""Our own reason, where the API server knows no path of a kind."""
 _PASSING = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS}
 _SERVER_FAULTS = HTTPStatus.INTERNAL_SERVER_ERROR
 
@@ -91,6 +93,11 @@ class ClusterError(RoadsteadError):
     def not_found(self) -> bool:
         """Whether the object, or its kind, is not there."""
         return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def unserved(self) -> bool:
+        """Whether the server does not serve the kind at all."""
+        return self.reason == NOT_SERVED
 
     @property
     def conflict(self) -> bool:

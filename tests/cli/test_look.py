@@ -5,12 +5,13 @@ No controller runs: what was reported is put there by hand, and nothing is ever 
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
-from cli_command import Ran, run
+from cli_live import look
 from live_summary import VERSION
 from roadstead.deploy.crds import crds
 from roadstead.testbed.crds import FLUX, install, neighbours
@@ -18,6 +19,7 @@ from roadstead.testbed.server import ControlPlane
 
 pytestmark = pytest.mark.cluster
 WORLD = Path(__file__).parent / "worlds" / "attachments.yaml"
+asked = partial(look, "tenant-blue")
 REPORTED = {
     "observedGeneration": 1,
     "phase": "Attached",
@@ -71,20 +73,6 @@ def plane(
             done = running.kubectl(*command)
             assert done.returncode == 0, done.stderr
         yield running
-
-
-def asked(plane: ControlPlane, *words: str, account: str = "") -> Ran:
-    """Run a command against the server; nothing may be written by it."""
-    kubeconfig = plane.login(account, "tenant-blue") if account else plane.kubeconfig
-    mark = plane.audit_mark()
-    ran = run(*words, "--kubeconfig", str(kubeconfig))
-    verbs = {
-        entry["verb"]
-        for entry in plane.audit_entries(mark)
-        if entry.get("userAgent", "").startswith("roadstead")
-    }
-    assert verbs <= {"get", "list"}
-    return ran
 
 
 def test_status_is_the_objects_own(plane: ControlPlane) -> None:

@@ -5,12 +5,13 @@ No controller runs: what was reported is put there by hand, and nothing is ever 
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
 
-from cli_command import Ran, run
+from cli_live import look
 from live_summary import VERSION
 from roadstead.deploy.crds import crds
 from roadstead.testbed.crds import install, neighbours
@@ -18,6 +19,7 @@ from roadstead.testbed.server import ControlPlane
 
 pytestmark = pytest.mark.cluster
 WORLD = Path(__file__).parent / "worlds" / "routes.yaml"
+asked = partial(look, "tenant-green")
 SHOP = "shop.blue.example.org"
 REPORTED = {
     "parents": [
@@ -74,20 +76,6 @@ def plane(
             done = running.kubectl(*command)
             assert done.returncode == 0, done.stderr
         yield running
-
-
-def asked(plane: ControlPlane, *words: str, account: str = "") -> Ran:
-    """Run a command against the server; nothing may be written by it."""
-    kubeconfig = plane.login(account, "tenant-green") if account else plane.kubeconfig
-    mark = plane.audit_mark()
-    ran = run(*words, "--kubeconfig", str(kubeconfig))
-    verbs = {
-        entry["verb"]
-        for entry in plane.audit_entries(mark)
-        if entry.get("userAgent", "").startswith("roadstead")
-    }
-    assert verbs <= {"get", "list"}
-    return ran
 
 
 def test_who_may_list_all_routes_is_told_of_the_holder(plane: ControlPlane) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,11 @@ def test_a_case_is_planned_and_explained(world: Path) -> None:
         assert world.parent.name.endswith("stops-the-start")
         return
     spaces = set(re.findall(r"namespace: ([a-z0-9-]+)", world.read_text()))
+    why = cache(lambda *line: run("why", *line))  # several findings may be of one key
     for finding in json.loads(planned.out)["findings"]:
         key = finding["key"]
-        name = f"{key['kind'].lower()}/{key['name']}"
-        ran = run("why", name, "-n", key["namespace"], *flags)
+        line = (f"{key['kind'].lower()}/{key['name']}", "-n", key["namespace"], *flags)
+        ran = why(*line)
         assert ran.code == 1, ran.err
         assert finding["reason"] in ran.out
         told = [other for other in spaces - {key["namespace"]} if names(ran.out, other)]
@@ -46,7 +48,7 @@ def test_a_case_is_planned_and_explained(world: Path) -> None:
         shared = key["namespace"] == VALUES.namespace or key["kind"] in ROUTED
         assert told == [] or shared
         waiting = finding["verdict"] == "waiting"
-        trails = json.loads(run("why", name, "-n", key["namespace"], *flags, "-o", "json").out)
+        trails = json.loads(why(*line, "-o", "json").out)
         # One object may have several: a route is judged for each of its parents.
         mine = [trail for trail in trails["trails"] if trail["reason"] == finding["reason"]]
         assert mine

@@ -31,13 +31,13 @@ from roadstead.engine.check import check
 from roadstead.kube import names
 from roadstead.kube.objects import Meta, Object, canonical
 from roadstead.kube.pem import holds_private_key, lift, passes_unchanged
-from roadstead.kube.refs import EVENT, HELM_RELEASE, SECRET, Kind, Ref
+from roadstead.kube.refs import EVENT, HELM_RELEASE, SECRET, Ref
 from roadstead.settings import CaSource, Settings
 from roadstead.sim.faults import Fault
-from roadstead.sim.kinds import Kinds
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler
 from roadstead.sim.world import World
+from watched_world import WatchedWorld
 
 Json = dict[str, Any]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -309,47 +309,9 @@ def scenes(draw: st.DrawFn, *, contests: bool = True, anchors: bool = True) -> S
     return Scene(objects, Settings(ca_sources=draw(TABLES)), swept=not contests)
 
 
-class WatchedWorld(World):
-    """A world that keeps what each of our writes met, those of events aside.
-
-    met: verb, ref, and what was there before.
-    """
-
-    def __init__(self) -> None:
-        """Begin empty, knowing what anchors look at."""
-        super().__init__(NOW, Kinds(view.kind for view in ANCHORS.views))
-        self.met: list[tuple[str, Ref, Object | None]] = []
-
-    def create(self, kind: Kind, body: Mapping[str, Any], by: By) -> Object:
-        """Note a create."""
-        made = super().create(kind, body, by)
-        self._note("create", made.ref, None, by)
-        return made
-
-    def replace(
-        self, kind: Kind, body: Mapping[str, Any], by: By, *, status: bool = False
-    ) -> Object:
-        """Note an update."""
-        meta = body["metadata"]
-        old = self.store.get(kind.ref(meta.get("namespace", ""), meta["name"]))
-        made = super().replace(kind, body, by, status=status)
-        self._note("update", made.ref, old, by)
-        return made
-
-    def delete(self, ref: Ref, by: By, **more: Any) -> None:
-        """Note a deletion."""
-        old = self.store.get(ref)
-        super().delete(ref, by, **more)
-        self._note("delete", ref, old, by)
-
-    def _note(self, verb: str, ref: Ref, met: Object | None, by: By) -> None:
-        if by is By.US and ref.kind != EVENT:
-            self.met.append((verb, ref, met))
-
-
 def world_of(scene: Scene) -> WatchedWorld:
     """The world before anybody acts."""
-    world = WatchedWorld()
+    world = WatchedWorld(NOW, ANCHORS.views)
     for body in scene.objects:
         world.seed(copy.deepcopy(body), of_kind(body))
     while scene.swept and world.collect():
@@ -586,7 +548,7 @@ def test_bounded_blast_one_tenant_changes_nothing_for_another(
 def test_never_takes_over_what_is_not_ours(scene: Scene) -> None:
     """Law 8: only Secrets at an anchor's name, and there only what 8.1 calls ours."""
     world, _ = play(scene)
-    for verb, ref, met in world.met:
+    for verb, ref, met, _ in world.met:
         assert SECRET == ref.kind
         assert ref.name.endswith(api.SUFFIX)
         owner = Object(HELM_RELEASE, Meta(ref.name.removesuffix(api.SUFFIX), ref.namespace))
@@ -642,7 +604,7 @@ def test_reversible_a_deleted_release_takes_its_anchor_along(scene: Scene) -> No
             world.delete(of_kind(body), By.OTHER)
     settler.settle()
     assert [] == [seen.ref for seen in world.store.all(SECRET) if seen.meta.name in ANCHOR_NAMES]
-    assert not [verb for verb, _, _ in world.met if verb == "delete"]
+    assert not [verb for verb, *_ in world.met if verb == "delete"]
 
 
 FAULTS = st.lists(

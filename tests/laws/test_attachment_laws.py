@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from attachment_objects import BARE, MINTED, MINTING, SEEN, delegated, pinned
 from attachment_play import (
-    WatchedWorld,
     assert_only_ours_is_written,
     holder_of,
     play,
@@ -44,6 +43,7 @@ from roadstead.kube.refs import EVENT, SERVICE
 from roadstead.settings import Settings
 from roadstead.sim.faults import Fault
 from roadstead.sim.requests import By
+from watched_world import WatchedWorld
 
 FEW = settings(max_examples=settings().max_examples // 4)
 """A world takes a tenth of a second; a quarter of the profile's examples keeps tests quick."""

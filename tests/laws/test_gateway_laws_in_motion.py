@@ -13,7 +13,6 @@ from gateway_worlds import (
     PLATFORM,
     TENANTS,
     Scene,
-    WatchedWorld,
     accept,
     controllers_of,
     entries,
@@ -32,6 +31,7 @@ from roadstead.kube.refs import NAMESPACE, SERVICE, Ref
 from roadstead.sim.faults import Fault
 from roadstead.sim.requests import By
 from roadstead.sim.world import World
+from watched_world import WatchedWorld
 
 FEW = settings(max_examples=settings().max_examples // 8)
 """A world takes a tenth of a second; an eighth of the profile's examples keeps tests quick."""

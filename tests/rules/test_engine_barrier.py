@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from attachment_play import (
-    WatchedWorld,
     holder_of,
     settle,
+    watched,
 )
 from attachment_worlds import (
     CLASSES,
@@ -34,6 +34,7 @@ from roadstead.sim.ours import Ours
 from roadstead.sim.requests import By
 from roadstead.sim.settle import Settler, drive
 from roadstead.sim.world import Admission, Reviewed, Serving
+from watched_world import WatchedWorld
 
 NS = "tenant-blue"
 KEY = api.ATTACHMENT.ref(NS, "a-blue")
@@ -42,7 +43,7 @@ CUT = Fault(status=0, times=1, lost=True)
 
 def staged(admission: Admission | None = None, **balancer: Any) -> tuple[WatchedWorld, Settler]:
     """An application and one attachment, and a process that has seen neither."""
-    world = WatchedWorld(admission)
+    world = watched(admission)
     bodies = [*CLASSES, *an_application("blue", "shop", "one", "good")]
     if "claimName" in balancer:
         bodies += claims_of("blue", "held", "bound")
@@ -359,7 +360,7 @@ def test_what_admission_added_survives_our_next_write() -> None:
 
 def test_what_we_write_for_one_wakes_another() -> None:
     """5.3: a slot that is given up by our own PUT is taken at once, not with the next resync."""
-    world = WatchedWorld()
+    world = watched()
     bodies = [*CLASSES, *an_application("blue", "shop", "one", "good")]
     bodies.append(an_attachment("blue", "b", "shop", {"method": "WholeIP"}))
     for body in bodies:

@@ -37,6 +37,19 @@ class Given:
     rest: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a cluster is asked.
+
+    namespace: of what is asked about, and where less may be read; empty for all.
+    """
+
+    kubeconfig: str
+    context: str
+    namespace: str
+    settings: Settings
+
+
 def read(path: str) -> bytes:
     """The bytes of a file.
 

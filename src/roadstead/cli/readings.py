@@ -68,7 +68,7 @@ async def _listed(client: Client, view: View, space: str) -> Sequence[Object]:
     try:
         return await client.list_view(view, space)
     except ClusterError as error:
-        if error.reason != "NotServed":
+        if not error.unserved:
             raise
         return ()
 

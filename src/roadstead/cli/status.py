@@ -37,7 +37,6 @@ from roadstead.explain.trail import stop_of
 from roadstead.explain.world import Played
 from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_age, format_time, parse_duration
-from roadstead.settings import Settings
 from roadstead.sim.settle import drive
 
 EXAMPLES = (
@@ -60,16 +59,6 @@ Watch = Annotated[bool, typer.Option("--watch", "-w", help="Print again on every
 Wait = Annotated[
     str, typer.Option("--wait", metavar="TIME", help="Wait until all is ready, at most so long.")
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a cluster is looked at. namespace: empty for all."""
-
-    kubeconfig: str
-    context: str
-    namespace: str
-    settings: Settings
 
 
 @app.command()
@@ -111,7 +100,7 @@ def status(
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     space = "" if everywhere else namespace or session.namespace_of(kubeconfig, context)
-    place = Place(kubeconfig, context, space, told.settings)
+    place = inputs.Place(kubeconfig, context, space, told.settings)
     found = _live(place)
     if wait:
         found = _until(patience, found, place)
@@ -146,7 +135,7 @@ def _patience(wait: str) -> timedelta:
         raise InputError(f"--wait: {error}") from None
 
 
-def _until(patience: timedelta, found: Found, place: Place) -> Found:
+def _until(patience: timedelta, found: Found, place: inputs.Place) -> Found:
     """Look again until all is ready or patience has run out."""
     from roadstead.cli.progress import spinner  # noqa: PLC0415 - only a wait shows one
 
@@ -188,7 +177,7 @@ def _sorted(rows: Iterable[Row | None]) -> tuple[Row, ...]:
     return tuple(sorted((one for one in rows if one is not None), key=lambda one: one.order))
 
 
-def _live(place: Place) -> Found:
+def _live(place: inputs.Place) -> Found:
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     async def question(client: Any) -> Found:

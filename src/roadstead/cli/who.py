@@ -1,7 +1,7 @@
 """`roadstead who HOSTNAME|ADDRESS|SECRET`: who holds it, who waits for it, and by which rule."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -44,7 +44,6 @@ from roadstead.explain.who import who as holders_of
 from roadstead.kube.refs import SECRET as SECRET_KIND
 from roadstead.kube.refs import Ref
 from roadstead.kube.times import format_age, format_time
-from roadstead.settings import Settings
 from roadstead.sim.settle import drive
 
 EXAMPLES = (
@@ -63,16 +62,6 @@ _ASKED = {
 """Who may know."""
 HIDDEN = "held, but by an object you may not read"
 UNREAD = "not all of it may be read by you; an object you may not read may hold it"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a cluster is asked. namespace: of a Secret, and where less may be read."""
-
-    kubeconfig: str
-    context: str
-    namespace: str
-    settings: Settings
 
 
 @app.command()
@@ -111,7 +100,7 @@ def who(
         from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
         space = namespace or session.namespace_of(kubeconfig, context)
-        answer = _live(asked, Place(kubeconfig, context, space, told.settings))
+        answer = _live(asked, inputs.Place(kubeconfig, context, space, told.settings))
         now = inputs.wall()
     if form in {"json", "yaml"}:
         page.write(machine(form, "Who", facts(answer)))
@@ -133,7 +122,7 @@ def _offline(asked: Asked, namespace: str, files: Sequence[str], told: inputs.Gi
     return found
 
 
-def _live(asked: Asked, place: Place) -> Who:
+def _live(asked: Asked, place: inputs.Place) -> Who:
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     return session.ask(
@@ -141,7 +130,7 @@ def _live(asked: Asked, place: Place) -> Who:
     )
 
 
-async def _answer(client: Any, asked: Asked, place: Place) -> Who:
+async def _answer(client: Any, asked: Asked, place: inputs.Place) -> Who:
     """Look everywhere, and where that is not allowed, at the caller's own namespace as well."""
     narrow = place.namespace if asked.of == SECRET else ""
     found, whole = await _looked(client, asked, place, narrow)
@@ -153,7 +142,9 @@ async def _answer(client: Any, asked: Asked, place: Place) -> Who:
     return replace(found, notes=(*found.notes, UNREAD))
 
 
-async def _looked(client: Any, asked: Asked, place: Place, namespace: str) -> tuple[Who, bool]:
+async def _looked(
+    client: Any, asked: Asked, place: inputs.Place, namespace: str
+) -> tuple[Who, bool]:
     """Ask in one namespace, or in all; and whether all of it could be read.
 
     The routes of one namespace are not judged: those of others may come before them.

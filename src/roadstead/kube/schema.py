@@ -82,6 +82,37 @@ CONDITION = Field(
 """One condition of a status, as every kind of ours has it."""
 
 
+def conditions(meaning: str) -> Field:
+    """The conditions of a status, one of each type. meaning: what they tell."""
+    return Field(meaning, "array", items=CONDITION, list_type=KEYED, keys=("type",))
+
+
+def whole(meaning: str, spec: Field, reported: Mapping[str, Field]) -> Field:
+    """An object of ours. spec: what is asked of it. reported: what its status tells."""
+    generation = Field(
+        "Generation of the object that the whole status was computed from.",
+        "integer",
+        format="int64",
+    )
+    status = Field(
+        "What was seen last. Written by the controller alone.",
+        "object",
+        fields={"observedGeneration": generation, **reported},
+    )
+    return Field(
+        meaning,
+        "object",
+        fields={
+            "apiVersion": Field("Version of the schema of this object."),
+            "kind": Field("Kind of this object."),
+            "metadata": Field("", "object"),  # the API server allows no description here
+            "spec": spec,
+            "status": status,
+        },
+        required=("spec",),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column of `kubectl get`. path: JSON path. priority: above 0 it is shown by `-o wide`."""

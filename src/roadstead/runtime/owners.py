@@ -94,20 +94,23 @@ class Owners:
         if known is not None:
             return known, "cached"
         kind = self._kinds.get((owner.api_version, owner.kind))
-        if kind is not None:
-            try:
-                return await self._read(kind, owner, namespace)
-            except ClusterError as error:
-                if error.reason != "NotServed":
-                    raise
-        kind = await self._looked_up(owner, known=kind)
-        if kind is not None:
-            try:
-                return await self._read(kind, owner, namespace)
-            except ClusterError as error:
-                if error.reason != "NotServed":
-                    raise
-        return None, "unserved"
+        found = await self._served(kind, owner, namespace)
+        if found is None:
+            found = await self._served(await self._looked_up(owner, known=kind), owner, namespace)
+        return found or (None, "unserved")
+
+    async def _served(
+        self, kind: Kind | None, owner: Owner, namespace: str
+    ) -> tuple[Object | None, str] | None:
+        """What a read finds; None where the kind is unknown or not served."""
+        if kind is None:
+            return None
+        try:
+            return await self._read(kind, owner, namespace)
+        except ClusterError as error:
+            if not error.unserved:
+                raise
+            return None
 
     def _known(self, owner: Owner, namespace: str) -> Object | None:
         """A kept owner, unless it is another than the reference names."""

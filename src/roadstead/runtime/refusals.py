@@ -11,7 +11,7 @@ from http import HTTPStatus
 
 import msgspec
 
-from roadstead.errors import ClusterError
+from roadstead.errors import NOT_SERVED, ClusterError
 from roadstead.kube.refs import Kind
 
 MESSAGE_LENGTH = 1000
@@ -73,7 +73,7 @@ def refused(status: Status, code: int, about: str, doing: str, *, hush: bool) ->
     # a webhook's refusal may put a whole sentence where a word belongs
     reason = _word(status.reason) or _phrase(code)
     if code == HTTPStatus.NOT_FOUND and not details.name:
-        reason = "NotServed"  # the path is unknown; an object that is not there is named
+        reason = NOT_SERVED  # the path is unknown; an object that is not there is named
     text = "" if hush else one_line(status.message, MESSAGE_LENGTH)
     causes = details.causes or [Cause()]
     wait = details.retry_after_seconds
@@ -96,7 +96,7 @@ def cut(about: str) -> ClusterError:
 def unserved(kind: Kind) -> ClusterError:
     """Say that discovery does not list a kind, in the form of the 404 that would follow."""
     said = f"{kind.resource} is not served at {kind.version}"
-    return ClusterError(said, status=HTTPStatus.NOT_FOUND, reason="NotServed", about=kind.resource)
+    return ClusterError(said, status=HTTPStatus.NOT_FOUND, reason=NOT_SERVED, about=kind.resource)
 
 
 def quiet(kind: Kind) -> bool:

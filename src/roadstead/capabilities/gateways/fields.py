@@ -5,7 +5,7 @@ alone is not refused for it. Source: tenant-gateway 1.
 """
 
 from roadstead.capabilities.gateways.api import TENANT_GATEWAY
-from roadstead.kube.schema import CONDITION, KEYED, Column, Definition, Field, Rule
+from roadstead.kube.schema import KEYED, Column, Definition, Field, Rule, conditions, whole
 
 HTTP01, DNS01, EXISTING_SECRET, EDGE = "http01", "dns01", "existingSecret", "edge"
 MODES = (HTTP01, DNS01, EXISTING_SECRET, EDGE)
@@ -199,58 +199,36 @@ _SPEC = Field(
     ),
 )
 
-_STATUS = Field(
-    "What was seen last. Written by the controller alone.",
-    "object",
-    fields={
-        "observedGeneration": Field(
-            "Generation of the object that the whole status was computed from.",
-            "integer",
-            format="int64",
+_REPORTED = {
+    "conditions": conditions("The state; Ready is the one that is written."),
+    "listeners": Field(
+        "One for each listener of the Gateway, in its order.",
+        "array",
+        items=Field(
+            "How one listener stands.",
+            "object",
+            fields={
+                "name": Field("Name of the listener, as routes state it in sectionName."),
+                "hostname": Field("Its hostname; absent where it serves every name."),
+                "ready": Field("Whether it was accepted and programmed.", "boolean"),
+                "certificateName": Field(
+                    "The Secret of its certificate; absent where it ends no TLS."
+                ),
+                "reason": Field(
+                    "Why it is not ready: Pending, NotAccepted or NotProgrammed; else empty."
+                ),
+            },
+            required=("name", "ready"),
         ),
-        "conditions": Field(
-            "The state; Ready is the one that is written.",
-            "array",
-            items=CONDITION,
-            list_type=KEYED,
-            keys=("type",),
-        ),
-        "listeners": Field(
-            "One for each listener of the Gateway, in its order.",
-            "array",
-            items=Field(
-                "How one listener stands.",
-                "object",
-                fields={
-                    "name": Field("Name of the listener, as routes state it in sectionName."),
-                    "hostname": Field("Its hostname; absent where it serves every name."),
-                    "ready": Field("Whether it was accepted and programmed.", "boolean"),
-                    "certificateName": Field(
-                        "The Secret of its certificate; absent where it ends no TLS."
-                    ),
-                    "reason": Field(
-                        "Why it is not ready: Pending, NotAccepted or NotProgrammed; else empty."
-                    ),
-                },
-                required=("name", "ready"),
-            ),
-            list_type=KEYED,
-            keys=("name",),
-        ),
-    },
-)
+        list_type=KEYED,
+        keys=("name",),
+    ),
+}
 
-_TOP = Field(
+_TOP = whole(
     "Gives one tenant a Gateway, with the certificates, listeners and labels around it.",
-    "object",
-    fields={
-        "apiVersion": Field("Version of the schema of this object."),
-        "kind": Field("Kind of this object."),
-        "metadata": Field("", "object"),  # the API server allows no description here
-        "spec": _SPEC,
-        "status": _STATUS,
-    },
-    required=("spec",),
+    _SPEC,
+    _REPORTED,
 )
 
 TENANT_GATEWAY_DEFINITION = Definition(

@@ -6,14 +6,14 @@ for what its rules could cost. Source: endpoint-attachments 1.2 to 1.5.
 
 from roadstead.capabilities.attachments.api.names import APPLICATION_GROUP, ATTACHMENT
 from roadstead.kube.schema import (
-    CONDITION,
     INT_OR_STRING,
-    KEYED,
     UNIQUE,
     Column,
     Definition,
     Field,
     Rule,
+    conditions,
+    whole,
 )
 
 FAMILIES = ("IPv4", "IPv6", "Dual")
@@ -159,44 +159,22 @@ _SPEC = Field(
     ),
 )
 
-_STATUS = Field(
-    "What was seen last. Written by the controller alone.",
-    "object",
-    fields={
-        "observedGeneration": Field(
-            "Generation of the object that the whole status was computed from.",
-            "integer",
-            format="int64",
-        ),
-        "phase": Field("The conditions in one word.", choices=PHASES),
-        "serviceName": Field("Name of the Service made for this attachment; empty for none."),
-        "claimName": Field("Name of the claim in use, found or not; empty before there is one."),
-        "addresses": Field(
-            "Addresses of the claim, in its order.",
-            "array",
-            items=Field("An IPv4 or IPv6 address."),
-        ),
-        "conditions": Field(
-            "The state, aspect by aspect.",
-            "array",
-            items=CONDITION,
-            list_type=KEYED,
-            keys=("type",),
-        ),
-    },
-)
+_REPORTED = {
+    "phase": Field("The conditions in one word.", choices=PHASES),
+    "serviceName": Field("Name of the Service made for this attachment; empty for none."),
+    "claimName": Field("Name of the claim in use, found or not; empty before there is one."),
+    "addresses": Field(
+        "Addresses of the claim, in its order.",
+        "array",
+        items=Field("An IPv4 or IPv6 address."),
+    ),
+    "conditions": conditions("The state, aspect by aspect."),
+}
 
-_TOP = Field(
+_TOP = whole(
     "Exposes one Service of a managed application to the outside, under an address of its own.",
-    "object",
-    fields={
-        "apiVersion": Field("Version of the schema of this object."),
-        "kind": Field("Kind of this object."),
-        "metadata": Field("", "object"),  # the API server allows no description here
-        "spec": _SPEC,
-        "status": _STATUS,
-    },
-    required=("spec",),
+    _SPEC,
+    _REPORTED,
 )
 
 _WIDE = 1
