@@ -211,6 +211,10 @@ def test_a_copied_gateway_owns_its_lists() -> None:
     assert ("api",) == Asked.of(original).services
 
 
+LONG = f"{'a' * (250 - len(APEX))}.{APEX}"
+"""With `*.` before it a name of 253 characters."""
+
+
 @pytest.mark.parametrize(
     ("namespaces", "inside", "outside"),
     [
@@ -225,6 +229,9 @@ def test_a_copied_gateway_owns_its_lists() -> None:
                      id="same-ending"),
         pytest.param([a_namespace("x", NS, f"a_b.{APEX}")], (), (("x", f"a_b.{APEX}"),),
                      id="no-dns-name"),
+        pytest.param([a_namespace("x", NS, LONG)], (LONG,), (), id="as-long-as-can-be"),
+        pytest.param([a_namespace("x", NS, f"a{LONG}")], (), (("x", f"a{LONG}"),),
+                     id="no-room-for-what-is-below-it"),
         pytest.param([a_namespace("b", NS, f"b.{APEX}"), CHILD, a_namespace("c", NS, f"b.{APEX}")],
                      (f"alice.{APEX}", f"b.{APEX}"), (), id="sorted-and-each-once"),
         pytest.param([CHILD, a_namespace("y", NS, f"x.alice.{APEX}")],

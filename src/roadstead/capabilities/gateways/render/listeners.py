@@ -11,7 +11,7 @@ from roadstead.capabilities.gateways import api
 from roadstead.capabilities.gateways.fields import DNS01, EDGE, EXISTING_SECRET, HTTP01
 from roadstead.capabilities.gateways.snapshot import Asked, Snapshot
 from roadstead.kube.hostnames import WILDCARD, digest, first_label, is_within
-from roadstead.kube.names import is_subdomain
+from roadstead.kube.names import SUBDOMAIN_CHARACTERS, is_subdomain
 
 Json = dict[str, Any]
 
@@ -74,14 +74,16 @@ def wildcard_of(seen: Snapshot) -> str:
 
 
 def children(seen: Snapshot) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """The child apexes, sorted, and the namespaces whose host is no name under the apex. 3.4."""
+    """The child apexes, sorted, and the namespaces whose host cannot be one. 3.4."""
     inside, outside = set(), set()
     for name, namespace in seen.namespaces.items():
         host = namespace.labels.get(api.HOST_LABEL, "").lower()
         mine = namespace.labels.get(api.ATTACH_LABEL) == seen.namespace
         if not mine or name == seen.namespace or not host or host == seen.asked.apex:
             continue
-        if is_within(host, seen.asked.apex) and is_subdomain(host):
+        # Its listener and its certificate name everything below it, and that is longer.
+        room = len(f"{WILDCARD}{host}") <= SUBDOMAIN_CHARACTERS
+        if is_within(host, seen.asked.apex) and is_subdomain(host) and room:
             inside.add(host)
         else:
             outside.add((name, host))
