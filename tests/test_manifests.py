@@ -1,16 +1,19 @@
 """What is installed: each account's rights as its contract lists them, and the tenants' rules."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 import yaml
 
+from certificates import CERT1
 from cli_command import run
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.lineage.webhook import LINEAGE as WEBHOOK
 from roadstead.cli.manifests import files_of
-from roadstead.deploy import owners
+from roadstead.deploy import cel, owners
+from roadstead.deploy.account_policies import GUARDS, HEADER, account_policies
 from roadstead.deploy.admission import INJECT, registration, service
 from roadstead.deploy.rbac import (
     ACCOUNTS,
@@ -22,6 +25,7 @@ from roadstead.deploy.rbac import (
     rbac,
 )
 from roadstead.deploy.tenants import tenant_roles, tenant_rules, tenant_tiers
+from roadstead.kube.refs import EVENT
 from roadstead.kube.selectors import LabelSelector
 
 GROUP = "local.sdn.cozystack.io"
@@ -46,6 +50,7 @@ OF_GATEWAYS = {
 }
 """What of tenant-gateway 10b is used, the grants that its sections 4.2 and 6 have read, and the
 finalizers that OwnerReferencesPermissionEnforcement asks for. No Secret is read."""
+OWN_PARTS = {"status", "finalizers"}
 LEADS = {"leases.coordination.k8s.io": {"get", "create", "update"}}
 
 
@@ -293,3 +298,47 @@ def test_an_account_that_does_not_exist_is_named() -> None:
     assert (2, "") == (ran.code, ran.out)
     assert "there is no account `roadstead-anchor`" in ran.err
     assert ATTACHMENTS.name in ran.err
+
+
+def test_the_policies_are_about_accounts_in_the_namespace_asked_for() -> None:
+    """Closed by default, without parameters, each for one account."""
+    bodies = account_policies("home")
+    users = {f"system:serviceaccount:home:{one.name}" for one in ACCOUNTS}
+
+    for policy in (one for one in bodies if one["kind"] == "ValidatingAdmissionPolicy"):
+        assert "Fail" == policy["spec"]["failurePolicy"]
+        assert "paramKind" not in policy["spec"]
+        (condition,) = policy["spec"]["matchConditions"]
+        assert any(condition["expression"].endswith(f"== '{user}'") for user in users)
+    bindings = [one for one in bodies if one["kind"] == "ValidatingAdmissionPolicyBinding"]
+    assert [["Deny"]] * len(GUARDS) == [one["spec"]["validationActions"] for one in bindings]
+    assert {guard.policy for guard in GUARDS} == {one["spec"]["policyName"] for one in bindings}
+
+
+def test_the_certificate_and_the_key_are_known_within_base64() -> None:
+    """What the anchors' policy looks for, wherever in a group of three bytes it begins."""
+    for before in range(6):
+        for after in range(6):
+            packed = b64encode(b"x" * before + b"PRIVATE KEY" + b"y" * after).decode()
+            assert 1 == sum(one in packed for one in cel.spellings("PRIVATE KEY"))
+    assert not any(one in b64encode(CERT1).decode() for one in cel.spellings("PRIVATE KEY"))
+    assert 0 == len(HEADER) % 3
+    assert b64encode(CERT1).startswith(b64encode(HEADER.encode()))
+
+
+@pytest.mark.parametrize("account", ACCOUNTS, ids=[one.name for one in ACCOUNTS])
+def test_every_right_to_write_is_under_a_policy(account: Account) -> None:
+    """But for what a policy could not narrow: our own statuses, events, and the lease at home."""
+    writes = {
+        right.resource
+        for right in account.cluster
+        if set(right.verbs) - {"get", "list", "watch"} and right.kind != EVENT
+    }
+    judged = {
+        f"{kind.plural}/{part}" if part else kind.plural
+        for guard in GUARDS
+        if guard.account == account
+        for kind, part in guard.resources
+    }
+
+    assert {one for one in writes - judged if one.partition("/")[2] not in OWN_PARTS} == set()

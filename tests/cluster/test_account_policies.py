@@ -16,8 +16,8 @@ from live_run import user_of
 from live_scene import release
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways.api import TENANT_GATEWAY
-from roadstead.deploy.account_policies import GUARDS, account_policies
-from roadstead.deploy.rbac import ACCOUNTS, HOME, LINEAGE
+from roadstead.deploy.account_policies import GUARDS
+from roadstead.deploy.rbac import ACCOUNTS, LINEAGE
 
 pytestmark = pytest.mark.cluster
 
@@ -148,19 +148,3 @@ def test_others_are_not_asked(sender: Sender) -> None:
         client = As(sender.server.kubeconfig, user)
         assert 201 == client.call("POST", path, one, query=DRY).code
         client.close()
-
-
-def test_the_policies_are_about_accounts_in_the_namespace_asked_for() -> None:
-    """Closed by default, without parameters, each for one account."""
-    bodies = account_policies("home")
-    users = {f"system:serviceaccount:home:{one.name}" for one in ACCOUNTS}
-
-    for policy in (one for one in bodies if one["kind"] == "ValidatingAdmissionPolicy"):
-        assert "Fail" == policy["spec"]["failurePolicy"]
-        assert "paramKind" not in policy["spec"]
-        (condition,) = policy["spec"]["matchConditions"]
-        assert any(condition["expression"].endswith(f"== '{user}'") for user in users)
-    bindings = [one for one in bodies if one["kind"] == "ValidatingAdmissionPolicyBinding"]
-    assert [["Deny"]] * len(GUARDS) == [one["spec"]["validationActions"] for one in bindings]
-    assert {guard.policy for guard in GUARDS} == {one["spec"]["policyName"] for one in bindings}
-    assert HOME != "home"
