@@ -47,7 +47,8 @@ async def ready(health: int) -> bool:
 
 async def fill(client: Bare) -> None:
     """A few of everything that is watched."""
-    await client.post_all(worlds.namespaces())
+    await client.post_all(gateway_tenants.namespaces(TENANTS))
+    await client.post_all(list(worlds.namespaces(count=tenants.PLACES))[TENANTS:])
     await client.post_all([worlds.definition()])
     await client.post_all(worlds.sources(RELEASES))
     await client.post_all(worlds.releases(RELEASES))
