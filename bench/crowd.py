@@ -16,6 +16,7 @@ from typing import Any, Self
 import aiohttp
 from aiohttp import web
 
+from roadstead.capabilities.lineage.api import DEFINITION
 from roadstead.kube.documents import dump
 from roadstead.runtime.wire import INITIAL_EVENTS_END
 
@@ -135,7 +136,13 @@ def _copy(one: Json, number: int) -> Json:
     meta["uid"] = f"{meta['uid'][:-12]}{number:012}"
     if meta.get("namespace"):
         meta["namespace"] = f"{meta['namespace']}-{number % PLACES}"
-    return {**one, "metadata": meta}
+    found = {**one, "metadata": meta}
+    if one.get("kind") == DEFINITION.kind:
+        # Of one kind there is one definition: many for the same would each wake all releases.
+        spec = one["spec"]
+        application = {**spec["application"], "kind": f"{spec['application']['kind']}{number}"}
+        found["spec"] = {**spec, "application": application}
+    return found
 
 
 def _line(event: Json) -> bytes:
