@@ -10,6 +10,7 @@ hold stands at the top of its `main.go`.
 | netpol    | kube-network-policies, on native NetworkPolicies |
 | helm      | Helm's template engine |
 | kustomize | `kustomize build` |
+| oci | go-containerregistry, on image layouts |
 """
 
 import json
@@ -22,7 +23,7 @@ from typing import Any
 from roadstead.errors import TestbedError
 from roadstead.testbed.build import Progress, compiled, reported, say, sources
 
-TOOLS = ("cilium", "helm", "kustomize", "netpol")
+TOOLS = ("cilium", "helm", "kustomize", "netpol", "oci")
 LIMIT_SECONDS = 600.0
 
 
