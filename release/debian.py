@@ -46,6 +46,12 @@ class Package:
         """How a list of inputs names it."""
         return f"{self.name} {self.version} {self.architecture} sha256:{self.digest}"
 
+    @classmethod
+    def of_line(cls, line: str) -> "Package":
+        """Read such a line back; its file is not known any more."""
+        name, version, machine, digest = line.split(" ")
+        return cls(name, version, machine, name, digest.removeprefix("sha256:"), Path())
+
 
 def fetched(folder: Path) -> tuple[Package, ...]:
     """Give the stated packages, the newest that the archive's signed index names.

@@ -3,11 +3,12 @@
     python -m release.image [--to dist/image] [--debs FOLDER]
 
 No base image, no root, no daemon. The same packages, lock, sources and SOURCE_DATE_EPOCH give the
-same digest. Beside the layout stand the list of Debian packages that went in (`debian.txt`) and the
-digest (`digest.txt`); `--debs` builds from kept package files instead of today's archive.
+same digest. Beside the layout, at its name with `-debian.txt`, stands what went in from Debian;
+`--debs` builds from kept package files instead of today's archive.
 """
 
 import argparse
+import json
 import os
 import shutil
 import sys
@@ -72,11 +73,27 @@ def build(to: Path, packages: tuple[Package, ...], moment: int) -> str:
         }
         said = asked_tool(asked)
         digest = str(said["digest"])
-        (work / "layout/debian.txt").write_text("".join(f"{p.line}\n" for p in packages), "utf-8")
-        (work / "layout/digest.txt").write_text(f"{digest}\n", encoding="utf-8")
         to.parent.mkdir(parents=True, exist_ok=True)
+        inputs(to).write_text("".join(f"{p.line}\n" for p in packages), encoding="utf-8")
         shutil.move(work / "layout", to)
         return digest
+
+
+def inputs(layout: Path) -> Path:
+    """Where the list of Debian packages of a layout stands, a line each."""
+    return layout.with_name(f"{layout.name}-debian.txt")
+
+
+def digest_of(layout: Path) -> str:
+    """The digest of a layout's image.
+
+    Raises: ReleaseError where there is none.
+    """
+    try:
+        index = json.loads((layout / "index.json").read_text(encoding="utf-8"))
+    except OSError:
+        raise ReleaseError(f"{layout} holds no image", "make image") from None
+    return str(index["manifests"][0]["digest"])
 
 
 def asked_tool(request: dict[str, Any]) -> dict[str, Any]:

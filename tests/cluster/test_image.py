@@ -30,7 +30,7 @@ from live_run import free_port, grant
 from live_scene import ANCHOR, define, published, release, source
 from release import debian
 from release.debian import STATED
-from release.image import LABEL, asked_tool, build
+from release.image import LABEL, asked_tool, build, digest_of, inputs
 from roadstead import __version__
 from roadstead.cache import cache_folder
 from roadstead.deploy.rbac import HOME
@@ -89,7 +89,7 @@ def container(image: Image, built: Path) -> Container:
 def test_the_layout_says_what_it_is(image: Image, built: Path) -> None:
     """Two readers agree on every digest, and whoever inspects it learns version and user."""
     said = asked_tool({"do": "check", "from": str(built)})
-    assert image.digest == said["digest"] == (built / "digest.txt").read_text().strip()
+    assert image.digest == said["digest"] == digest_of(built)
     assert said["size"] == sum(layer["size"] for layer in image.manifest["layers"])
     config = image.config["config"]
     assert ["roadstead"] == config["Entrypoint"]
@@ -122,7 +122,7 @@ def test_nothing_is_in_it_that_an_intruder_would_use(image: Image) -> None:
 
 def test_scanners_find_what_it_is_made_of(image: Image, built: Path) -> None:
     """A scanner of images reads Debian's packages and Python's, and every licence is there."""
-    lines = (built / "debian.txt").read_text().splitlines()
+    lines = inputs(built).read_text().splitlines()
     assert sorted(STATED["packages"]) == [line.split()[0] for line in lines]
     for package in STATED["packages"]:
         assert f"var/lib/dpkg/status.d/{package}" in image.entries
@@ -147,6 +147,17 @@ def test_nothing_of_this_machine_is_in_it(image: Image) -> None:
                     assert here not in content, entry.name
                     assert b"roadstead-image-" not in content or "release" in entry.name, entry.name
                     assert len(home) < 6 or home not in content, entry.name
+
+
+@pytest.mark.soak
+def test_the_same_inputs_give_the_same_image(image: Image, built: Path, tmp_path: Path) -> None:
+    """Whoever builds a release again, from the packages that were kept, finds its digest."""
+    kept = tmp_path / "debs"
+    kept.mkdir()
+    for package in debian.fetched(cache_folder() / "debian"):
+        (kept / package.file.name).write_bytes(package.file.read_bytes())
+    assert image.digest == build(tmp_path / "again", debian.kept(kept), MOMENT)
+    assert inputs(built).read_text() == inputs(tmp_path / "again").read_text()
 
 
 def test_every_module_imports(container: Container) -> None:
