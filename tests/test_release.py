@@ -229,3 +229,19 @@ def _schema() -> Any:
     }
     stated = json.loads(folder.joinpath("bom-1.5.SNAPSHOT.schema.json").read_text())
     return jsonschema_rs.Draft7Validator(stated, retriever=lambda uri: known[uri])
+
+
+def test_what_the_threat_model_names_is_there() -> None:
+    """Each test and case that is given as a proof exists by that name."""
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    known = {
+        name
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))
+    }
+    known |= {path.name for path in (ROOT / "tests/cases").glob("*/*")}
+    rows = [line for line in page.splitlines() if line.startswith("| ")]
+    named = {word for row in rows for word in re.findall(r"`([^`]+)`", row.rpartition(" | ")[2])}
+    named |= set(re.findall(r"`(test_\w+)`", page))
+    assert len(named) > 60
+    assert not sorted(name for name in named if name not in known and not (ROOT / name).exists())
