@@ -239,7 +239,21 @@ def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     assert len(table(Ran(ran.code, anchors, ""))) == 5
     assert stories(ran)["tenant-green/next"][-1][0] == "moved"
     assert stories(ran, "ROUTE")["tenant-green/web"][-1][0] == "moved up"
+    assert {
+        name: [line[:2] for line in lines] for name, lines in stories(ran, "SECRET").items()
+    } == {
+        **{
+            f"tenant-{name}.tenant-ca": [("visible", "-")]
+            for name in ("blue/mongodb-orders", "blue/postgres-shop")
+        },
+        "tenant-blue/harbor-registry-credentials": [("visible", "-")],
+        "tenant-blue/harbor-registry-database": [("hidden", "-")],
+        "tenant-blue/harbor-registry-robot": [("visible", "-"), ("hidden", "-")],
+        "tenant-green/nats-feed.tenant-ca": [("visible", "-"), ("gone", "-")],
+    }
     assert "stand-ins: addresses, gateway class, certificates" in ran.err
+    assert " lineage " in ran.err
+    assert not (tmp_path / ".roadstead" / "webhook").exists()
 
 
 def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:

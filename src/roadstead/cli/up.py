@@ -12,6 +12,7 @@ EXAMPLES = (
     "roadstead up --example anchors",
     "roadstead up --example attachments --once",
     "roadstead up --example gateways --once",
+    "roadstead up --example all --once",
     "roadstead up --example list",
 )
 app = application()

@@ -280,7 +280,8 @@ class Manager:
             raise InputError("--page-bind-address: there is no status page in this version yet")
         checks = health.readiness(self.engine, self.feeds)
         if self.webhook is not None:
-            self.ports["webhook"] = await self.webhook.serve(stack, self.options.webhook_port)
+            port, host = self.options.webhook_port, self.options.webhook_host
+            self.ports["webhook"] = await self.webhook.serve(stack, port, host)
             checks["certificate"] = self.webhook.check
         apps = {
             "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),
