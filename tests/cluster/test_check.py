@@ -31,7 +31,7 @@ from roadstead.kube.refs import CRD, LEASE, NAMESPACE, SECRET, SERVICE, Kind, Re
 from roadstead.kube.times import format_micro_time
 from webhook_certificates import LONG_AGO, pair, soon
 
-pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("check")]
+pytestmark = pytest.mark.cluster
 
 LEASES = (
     "roadstead-anchors-wildcards",
