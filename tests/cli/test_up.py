@@ -434,6 +434,26 @@ def test_waiting_ends_with_its_time(plane: ControlPlane) -> None:
     assert time.monotonic() - began >= 3
 
 
+def test_a_cluster_that_lacks_neighbours_is_told_so_before(plane: ControlPlane) -> None:
+    """Here neither Gateway API nor cert-manager is installed; nothing is asked of what is not."""
+    ran = run("check", "--pre", "-o", "json", "--kubeconfig", str(plane.kubeconfig))
+    found = {one["name"]: one["result"] for one in json.loads(ran.out)["checks"]}
+    assert ran.code == 1, ran.err
+    assert found == {
+        "kubernetes-version": "ok",
+        "may-install": "ok",
+        "helm-releases": "ok",
+        "application-definitions": "ok",
+        "gateway-api": "error",
+        "cert-manager": "warning",
+        "address-substrate": "ok",
+    }
+    viewer = str(plane.login("viewer", "tenant-blue"))
+    asked = run("check", "--pre", "-o", "short", "--kubeconfig", viewer)
+    assert "error: may-install" in asked.out
+    assert "kubectl auth can-i create clusterroles.rbac.authorization.k8s.io" in asked.out
+
+
 def test_the_server_is_asked_for_its_version(plane: ControlPlane) -> None:
     """`version` tells both."""
     ran = run("version", "--kubeconfig", str(plane.kubeconfig))
