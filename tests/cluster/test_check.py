@@ -23,6 +23,7 @@ from live_webhook import HOST, Place, reviewed
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways import api
 from roadstead.capabilities.lineage.api import SERVICE_NAME, SYSTEM
+from roadstead.cli.survey import DEPLOYMENT
 from roadstead.cli.survey.installed import PODS
 from roadstead.deploy.admission import REGISTRATION, SECRET_NAME
 from roadstead.deploy.crds import REVISION, REVISION_ANNOTATION
@@ -281,12 +282,26 @@ def cluster_ip(one: Json) -> None:
     one["spec"] = {"ports": [{"port": 443, "targetPort": 9443}], "selector": {"a": "b"}}
 
 
+@contextmanager
+def owning(world: World) -> Iterator[None]:
+    """A cert-manager whose Secrets go with their Certificates."""
+    labels = {"app.kubernetes.io/name": "cert-manager"}
+    words = ["--v=2", "--enable-certificate-owner-ref=true"]
+    container = {"name": "controller", "image": "cert-manager", "args": words}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    one = body(DEPLOYMENT, "cert-manager", namespace="tenant-mark", labels=labels, spec=spec)
+    with there(world, DEPLOYMENT, one):
+        yield
+
+
 Change = Callable[[World], AbstractContextManager[None]]
 LEASE_REF, SECRET_REF = LEASE.ref(HOME, LEASES[0]), SECRET.ref(HOME, SECRET_NAME)
 SERVICE_REF = SERVICE.ref(HOME, SERVICE_NAME)
 EXPIRED = pair(HOST, after=LONG_AGO + timedelta(days=1)).certificate
 ROWS: dict[str, tuple[Change, str, str, str]] = {
     "role-missing": (lambda w: gone(w, BINDING), "rights", "error", "anchors: list secrets"),
+    "secrets-owned": (owning, "cert-manager", "warning", "tenant-mark/cert-manager"),
     "definition-older": (revised(REVISION - 1), "definitions", "error", "is older"),
     "definition-newer": (revised(REVISION + 1), "definitions", "warning", "is newer"),
     "definition-edited": (
@@ -378,7 +393,16 @@ def test_all_is_well_and_nothing_is_written(world: World) -> None:
     assert asked
 
 
-@pytest.mark.parametrize("name", ROWS)
+SECOND = frozenset(
+    {"lease-gone", "webhook-narrowed", "bundle-of-another"}
+    | {"endpoints-missing", "certificate-of-another"}
+)
+"""Second worlds of a check, for the long runs."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=[pytest.mark.soak] * (one in SECOND)) for one in ROWS]
+)
 def test_each_fault_is_found_and_named(world: World, name: str) -> None:
     """One thing is wrong; the check that is for it says so, and it is gone with its cause."""
     change, wanted, level, said = ROWS[name]

@@ -186,7 +186,8 @@ INSTALLED_CHECKS = (
         (ERROR,),
         _of(leaders),
         "The Lease of each process that writes is held and renewed.",
-        "No replica runs, or none reaches the API server.",
+        "No replica runs, or none reaches the API server. Where processes run with another `--only` "
+        "than ships, their Leases have other names.",
         "Look at the Pods of that Deployment, and at their logs for `lease not ours`.",
         (AFTER,),
     ),
