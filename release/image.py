@@ -157,6 +157,10 @@ def _dependencies(root: Path, _: tuple[Package, ...], work: Path) -> None:
     for left in ("bin", ".lock"):  # programs of an environment that is not this one
         if (site / left).exists():
             remove(site / left)
+    for record in site.glob("*.dist-info/RECORD"):
+        lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if not line.removeprefix("../../").startswith("bin/")]
+        record.write_text("".join(kept), encoding="utf-8")
 
 
 def _ours(root: Path, _: tuple[Package, ...], work: Path) -> None:
