@@ -45,12 +45,10 @@ _TOOL = "oci"
 
 
 def build(to: Path, packages: tuple[Package, ...], moment: int) -> str:
-    """Write the image's layout into an empty or missing folder; give the image's digest.
+    """Write the image's layout in place of what stands there; give the image's digest.
 
     moment: seconds since the epoch; the time of all files and of the image.
     """
-    if to.exists():
-        shutil.rmtree(to)
     with tempfile.TemporaryDirectory(prefix="roadstead-image-") as place:
         work = Path(place)
         layers = []
@@ -74,6 +72,8 @@ def build(to: Path, packages: tuple[Package, ...], moment: int) -> str:
         said = asked_tool(asked)
         digest = str(said["digest"])
         to.parent.mkdir(parents=True, exist_ok=True)
+        if to.exists():
+            shutil.rmtree(to)
         inputs(to).write_text("".join(f"{p.line}\n" for p in packages), encoding="utf-8")
         shutil.move(work / "layout", to)
         return digest
