@@ -20,11 +20,13 @@ LINES = [
     "why secret/postgres-wiki-ca -n tenant-green -f canary.yaml",
     "why secret/nats-bus-ca -n tenant-green -f canary.yaml",
     "status -f canary.yaml",
+    "graph -f canary.yaml",
 ]
 FORMATS = {
     "plan": ("table", "json", "yaml", "junit", "sarif", "github"),
     "why": ("table", "json", "yaml"),
     "status": ("table", "wide", "json", "yaml", "name"),
+    "graph": ("tree", "json", "yaml", "mermaid", "dot", "svg", "html"),
 }
 
 
