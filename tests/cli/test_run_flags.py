@@ -10,8 +10,7 @@ import yaml
 from cli_command import run
 from roadstead.capabilities import CONTROLLERS
 from roadstead.errors import InputError
-from roadstead.runtime.manager import chosen
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.options import RunOptions, chosen
 from roadstead.settings import Settings
 from roadstead.sim.flags import settings_of
 

@@ -24,8 +24,8 @@ from roadstead.kube.views import View
 from roadstead.runtime import manager as manager_module
 from roadstead.runtime.access import ACCOUNT, Config, Material
 from roadstead.runtime.clock import LiveClock
-from roadstead.runtime.manager import Manager, chosen, run
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.manager import Manager, run
+from roadstead.runtime.options import RunOptions, chosen
 from roadstead.wiring import Controller, Watch
 
 OPTIONS = RunOptions(

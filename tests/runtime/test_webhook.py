@@ -49,8 +49,8 @@ from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, Kind
 from roadstead.runtime.access import Config
 from roadstead.runtime.certificate import Serving
 from roadstead.runtime.clock import LiveClock
-from roadstead.runtime.manager import Manager, served
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.manager import Manager
+from roadstead.runtime.options import RunOptions, served
 from webhook_certificates import HOST, Pair, authority, pair, put, soon
 
 CANARY = "canary-7f3a"

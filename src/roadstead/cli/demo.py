@@ -12,6 +12,7 @@ from typing import Any
 
 from roadstead import __version__
 from roadstead.capabilities import CONTROLLERS
+from roadstead.cli.demo_page import page_of
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
 from roadstead.cli.readings import Reading, read
@@ -24,6 +25,7 @@ from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
+from roadstead.runtime.history import History
 from roadstead.runtime.kubeconfig import find
 from roadstead.runtime.logs import Pipe, open_log
 from roadstead.runtime.manager import Manager
@@ -164,13 +166,17 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
             await _put(client, placed)
         neighbours_acting = needed(placed.ref.kind for placed in world)
         controllers = acting(neighbours_acting)
-        async with _running(plane, controllers, demo.folder / "run.log") as running:
+        async with (
+            _running(plane, controllers, demo.folder / "run.log") as running,
+            page_of(running.managers, off=once) as address,
+        ):
             spaces = sorted({placed.ref.namespace for placed in world if placed.ref.namespace})
             first = await _settled(running, client, spaces)
             page.talk(
                 f"roadstead {__version__}  capabilities: {' '.join(CONTROLLERS)}"
                 f"    stand-ins: {spoken(neighbours_acting)}"
                 f"    log: {demo.folder / 'run.log'}"
+                f"{f'    page: {address}' if address else ''}"
             )
             code = 0
             if once:
@@ -195,6 +201,8 @@ async def _running(
     clock, pipe = LiveClock(), Pipe(descriptor)
     logger = open_log(pipe, level="info", form="json", wall=clock.wall)
 
+    history = History()
+
     def manager(kubeconfig: Path, controllers: Iterable[Controller]) -> Manager:
         options = RunOptions(
             kubeconfig=str(kubeconfig),
@@ -211,6 +219,7 @@ async def _running(
             log=logger,
             clock=clock,
             dropped=lambda: pipe.dropped,
+            history=history,
         )
 
     # Nobody asks for admission here: the account of the webhook has no controller.

@@ -14,7 +14,7 @@ body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 1.5rem; colo
   background: var(--paper); }
 .scroll { overflow: auto; } table { border-collapse: collapse; margin-top: 1rem; }
 th, td { text-align: left; padding: .25rem .75rem; border-bottom: 1px solid var(--faint); }
-[hidden] { display: none; } .no { color: var(--bad); font-weight: bold; }
+[hidden] { display: none; } .bad { color: var(--bad); font-weight: bold; }
 input { font: inherit; padding: .3rem .5rem; min-width: 20rem; color: var(--ink);
   background: var(--paper); border: 1px solid var(--line); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; }
@@ -39,7 +39,7 @@ def page(graph: Graph, title: str = "Exposure") -> str:
     """A whole document: the drawing, and every path in words, to be searched."""
     style = PALETTE + _PAGE + STYLE
     policy = (
-        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(_SCRIPT)}'; "
+        f"default-src 'none'; style-src '{_hash(style)}'; img-src data:; script-src '{_hash(_SCRIPT)}'; "
         "base-uri 'none'; form-action 'none'"
     )
     head = (
@@ -78,7 +78,7 @@ def paths(graph: Graph) -> Markup:
 def _row(path: Path) -> Markup:
     way = " → ".join(labelled(spot) for _, spot in path.steps)
     broken = ", ".join(dict.fromkeys(word for _, word in path.breaks))
-    state = element("td", f"no: {broken}", class_="no") if broken else element("td", "ok")
+    state = element("td", f"no: {broken}", class_="bad") if broken else element("td", "ok")
     return element("tr", element("td", way), state)
 
 

@@ -4,7 +4,7 @@ A refused line is dashed and carries its reason; colour is never the only mark. 
 its own: whoever shows it brings one, as `STYLE` here.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from roadstead.explain.graph.model import COLUMNS, Edge, Graph, Spot
@@ -15,7 +15,7 @@ from roadstead.kube.refs import Ref
 CHARACTER, LINE = 7.3, 15
 """Width of a character and height of a line at 12 px of a monospace font."""
 PAD, ROW, TOP, HEIGHT = 10, 56, 34, 40
-NARROWEST, NARROWEST_GAP = 90.0, 56.0
+NARROWEST, NARROWEST_GAP, DOOR = 90.0, 56.0, 16.0
 
 STYLE = """
 .graph { font: 12px ui-monospace, "DejaVu Sans Mono", monospace; max-width: none;
@@ -27,9 +27,9 @@ STYLE = """
 .graph .broken rect { stroke: var(--bad, #b42318); stroke-width: 2; }
 .graph .unread rect { stroke-dasharray: 2 3; }
 .graph path { fill: none; stroke: var(--line, #6e7781); stroke-width: 1.5; }
-.graph .refused path { stroke: var(--bad, #b42318); stroke-dasharray: 6 4; }
-.graph .refused text { fill: var(--bad, #b42318); font-weight: bold; }
-.graph .refused rect { fill: var(--paper, #fff); stroke: none; }
+.graph .refused { stroke: var(--bad, #b42318); stroke-dasharray: 6 4; }
+.graph .reason text { fill: var(--bad, #b42318); font-weight: bold; }
+.graph .reason rect { fill: var(--paper, #fff); stroke: none; }
 """
 
 
@@ -68,6 +68,7 @@ def svg(graph: Graph, link: Link = no_link, style: str = "") -> Markup:
     """Draw it. link: the address that a box leads to, empty for none. style: put inside."""
     columns = placed(graph)
     boxes = laid_out(graph, columns)
+    doors = entered(graph, boxes)
     width = columns[-1].x + columns[-1].width + PAD
     height = max((box.y + HEIGHT for box in boxes.values()), default=float(TOP)) + PAD
     ends = ((edge.start.key, edge.end.key) for edge in graph.edges if edge.refused)
@@ -80,7 +81,8 @@ def svg(graph: Graph, link: Link = no_link, style: str = "") -> Markup:
             element("text", word, x=f"{column.x:.1f}", y="20", class_="head")
             for word, column in zip(COLUMNS, columns, strict=True)
         ),
-        (_line(edge, boxes) for edge in graph.edges),
+        (_line(edge, boxes, doors[edge]) for edge in graph.edges),
+        (_reason(edge, boxes, doors[edge]) for edge in graph.edges if edge.refused),
         (_box(box, link, broken=box.spot.key in broken) for box in boxes.values()),
         xmlns="http://www.w3.org/2000/svg",
         class_="graph",
@@ -157,30 +159,47 @@ def _box(box: Box, link: Link, *, broken: bool) -> Markup:
     return element("a", drawn, href=target) if target else drawn
 
 
-def _line(edge: Edge, boxes: dict[str, Box]) -> Markup:
+def entered(graph: Graph, boxes: dict[str, Box]) -> dict[Edge, float]:
+    """How far from the middle of its end each line arrives, so that no two of a box meet."""
+    arriving: dict[str, list[Edge]] = {}
+    for edge in graph.edges:
+        arriving.setdefault(edge.end.key, []).append(edge)
+    found: dict[Edge, float] = {}
+    for edges in arriving.values():
+        edges.sort(key=lambda edge: boxes[edge.start.key].y)
+        room = min(DOOR, (HEIGHT - 8) / len(edges))
+        for number, edge in enumerate(edges):
+            found[edge] = (number - (len(edges) - 1) / 2) * room
+    return found
+
+
+def _line(edge: Edge, boxes: dict[str, Box], door: float) -> Markup:
     """A curve in the gap before its end; what skips a column goes straight until there."""
     start, end = boxes[edge.start.key], boxes[edge.end.key]
     left, right = start.column.x + start.column.width, end.column.x
     turn = max(left, right - end.column.gap)
-    bend = turn + (right - turn) / 2
+    bend, high = turn + (right - turn) / 2, end.middle + door
     way = (
         f"M{left:.1f} {start.middle:.1f} H{turn:.1f} C{bend:.1f} {start.middle:.1f} "
-        f"{bend:.1f} {end.middle:.1f} {right:.1f} {end.middle:.1f}"
+        f"{bend:.1f} {high:.1f} {right:.1f} {high:.1f}"
     )
-    if not edge.refused:
-        return element("g", element("path", d=way), class_="edge")
-    return element("g", element("path", d=way), _reason(edge, end), class_="edge refused")
+    return element("path", d=way, class_="edge refused" if edge.refused else "edge")
 
 
-def _reason(edge: Edge, end: Box) -> Iterator[Markup]:
-    """The word on a refused line, beside the box that asks in vain."""
-    width = len(edge.refused) * CHARACTER
+def _reason(edge: Edge, boxes: dict[str, Box], door: float) -> Markup:
+    """The word on a refused line, beside the box that asks in vain and over every line."""
+    end = boxes[edge.end.key]
+    width, high = len(edge.refused) * CHARACTER, end.middle + door
     x = end.column.x - 12 - width
-    yield element(
-        "rect",
-        x=f"{x - 3:.1f}",
-        y=f"{end.middle - LINE / 2:.1f}",
-        width=f"{width + 6:.1f}",
-        height=LINE,
+    return element(
+        "g",
+        element(
+            "rect",
+            x=f"{x - 3:.1f}",
+            y=f"{high - LINE / 2:.1f}",
+            width=f"{width + 6:.1f}",
+            height=LINE,
+        ),
+        element("text", edge.refused, x=f"{x:.1f}", y=f"{high + 4:.1f}"),
+        class_="reason",
     )
-    yield element("text", edge.refused, x=f"{x:.1f}", y=f"{end.middle + 4:.1f}")
