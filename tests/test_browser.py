@@ -29,7 +29,11 @@ PAGES = {
 }
 SHOWN = {"status", "graph", "who", "route", "gateway"}
 ROWS = "[...document.querySelectorAll('#found tbody tr')].map(row => row.textContent)"
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.asyncio(loop_scope="module"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -100,8 +100,10 @@ class Manager:
 
         pages: makes the status page. history: hears of every pass, for pages made elsewhere.
         """
-        self._pages = pages
         served = options.page not in {"", health.OFF}
+        if pages is None and served:
+            raise BugError("a status page is asked for, and nobody makes it")
+        self._pages = pages
         self.history = History() if history is None and served else history
         self.options, self.config, self.log, self._clock = options, config, log, clock
         self.ports: dict[str, int] = {}
