@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from roadstead.capabilities.gateways.snapshot.views import HTTP_ROUTES
 from roadstead.cli import inputs
 from roadstead.cli.offline import offline
 from roadstead.cli.options import (
@@ -24,6 +25,7 @@ from roadstead.cli.options import (
 )
 from roadstead.cli.out import Screen, machine
 from roadstead.decision import Decision
+from roadstead.engine.store import State
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
 from roadstead.explain.gateways import GATEWAY_SUBJECT
@@ -111,7 +113,10 @@ def _live(place: inputs.Place) -> Graph:
 
 
 async def _drawn(client: Any, place: inputs.Place) -> Graph:
-    """Look everywhere, and where that is not allowed, at one namespace and what it is told."""
+    """Look everywhere, and where that is not allowed, at one namespace and what it is told.
+
+    Raises: ClusterError where nothing may be read.
+    """
     whole, found = await _looked(client, place, "")
     if whole or not place.namespace:
         return found
@@ -130,9 +135,10 @@ async def _looked(client: Any, place: inputs.Place, namespace: str) -> tuple[boo
     try:
         await look.fill()
     except ClusterError as error:
-        if not is_forbidden(error) or namespace:
+        if is_forbidden(error) and place.namespace and not namespace:
+            return False, Graph(())
+        if not is_forbidden(error) or look.state(HTTP_ROUTES) in {State.FORBIDDEN, State.ABSENT}:
             raise
-        return False, Graph(())
 
     async def judge(key: Ref) -> Decision | None:
         passed = await look.judge(key)

@@ -9,6 +9,7 @@ from roadstead.capabilities.gateways.snapshot import Route
 from roadstead.capabilities.gateways.snapshot.views import gateway_of
 from roadstead.decision import Decision, Reader, Verdict
 from roadstead.explain.gateways.known import Known
+from roadstead.explain.gateways.reported import UNREPORTED
 from roadstead.explain.gateways.routes import UNJUDGED, entry_of, listener_for
 from roadstead.explain.graph.backends import Backends
 from roadstead.explain.graph.model import HOST, LISTENER, ROUTE, Path, Spot
@@ -104,17 +105,24 @@ def by_status(reader: Reader) -> Iterator[Path]:
     """The paths of routes as their own status tells, for who may not read what judges them."""
     behind = Backends(reader)
     for route in all_routes(reader):
-        for entry in items(part(route.body, "status"), "parents"):
-            parent = part(entry, "parentRef")
-            stated = entry_of(route.body, parent)
-            if entry.get("controllerName") != api.COMPONENT or not stated:
-                continue
+        for parent in items(part(route.body, "spec"), "parentRefs"):
             gateway = gateway_of(parent, route.meta.namespace)
+            if not gateway:
+                continue
+            stated = entry_of(route.body, parent)
             box = Spot("listener", f"listener:{gateway}/", f"Gateway {gateway}", unread=True)
             for host in _hostnames(route):
-                lost = text(stated, "status") != TRUE and _blames(stated, host)
-                breaks: Breaks = ((LISTENER, text(stated, "reason")),) if lost else ()
+                refused = _refused(stated, host)
+                breaks: Breaks = ((LISTENER, refused),) if refused else ()
                 yield from _paths(_host(host), box, route, breaks, behind)
+
+
+def _refused(stated: Json, host: str) -> str:
+    """Why a hostname is refused, in the word of the status; empty where it is not."""
+    if not stated:
+        return UNREPORTED
+    lost = text(stated, "status") != TRUE and _blames(stated, host)
+    return text(stated, "reason") if lost else ""
 
 
 def _blames(stated: Json, host: str) -> bool:
