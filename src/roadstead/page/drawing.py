@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from roadstead.errors import InputError
-from roadstead.explain.graph import Choice, Graph, chosen, drawn
+from roadstead.explain.graph import Choice, Graph, Path, chosen, drawn, fits
 from roadstead.explain.graph.page import paths
 from roadstead.explain.graph.svg import svg
 from roadstead.explain.markup import Markup, Part, element
@@ -14,16 +14,21 @@ from roadstead.kube.times import format_age
 from roadstead.page.shell import address_of, notes, search, table, tick
 from roadstead.page.watched import Watched
 
-DRAWN = 120
-"""Paths of one drawing; more is no drawing."""
+DRAWN, FOUND, HELD = 120, 2_000, 200
+"""Paths of one drawing, since more is none; paths that are looked at; holders that are named."""
 
 
 async def drawing(watched: Watched, query: Mapping[str, str]) -> tuple[Part, ...]:
     """The picture, and every path of it in words."""
     host = query.get("host", "").strip().lower().rstrip(".")
     problems = bool(query.get("problems"))
-    whole, _ = await drawn(watched.reader(), watched.judge)
-    found = chosen(whole, Choice(query.get("namespace", "").strip(), host, problems))
+    choice = Choice(query.get("namespace", "").strip(), host, problems)
+
+    def keep(path: Path) -> bool:
+        return fits(path, choice)
+
+    whole, _ = await drawn(watched.reader(), watched.judge, keep, FOUND)
+    found = chosen(whole, choice)
     shown = Graph(found.paths[:DRAWN], found.notes)
     left = len(found.paths) - len(shown.paths)
     told = [*shown.notes]
@@ -69,8 +74,10 @@ async def holders(watched: Watched, query: Mapping[str, str], now: datetime) -> 
     except InputError as error:
         hint = element("p", f"hint: {error.hint}") if error.hint else None
         return (form, element("p", error.message), hint)
-    answer, whole = await who(asked, "", watched.reader(), watched.judge)
-    told = [*answer.notes, *(() if whole else ("not all of it may be read here",))]
+    answer, whole = await who(asked, "", watched.reader(), watched.judge, watched.breathe)
+    more = max(0, len(answer.holdings) - HELD) + max(0, len(answer.waiting) - HELD)
+    told = [*answer.notes, *([f"{more} more are not shown"] if more else ())]
+    told += [] if whole else ["not all of it may be read here"]
     return (form, _answer(answer, now), notes(told))
 
 
@@ -78,7 +85,7 @@ def _answer(answer: Who, now: datetime) -> tuple[Part, ...]:
     heads = ("Holder", "Tenant", "Since", "Gateway", "Listener", "Address", "TLS")
     held = table(
         heads,
-        (_holding(one, now) for one in answer.holdings),
+        (_holding(one, now) for one in answer.holdings[:HELD]),
         f"Who holds {answer.asked.name}",
         keep=(0, 1, 2, 3),
     )
@@ -95,7 +102,7 @@ def _answer(answer: Who, now: datetime) -> tuple[Part, ...]:
                 element("span", one.reason, class_="bad"),
                 f", {format_age(now - one.since)})" if one.since is not None else ")",
             )
-            for one in answer.waiting
+            for one in answer.waiting[:HELD]
         ),
         element("p", f"rule: {answer.rule}", class_="note") if answer.rule else None,
     )  # fmt: skip

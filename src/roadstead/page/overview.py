@@ -7,7 +7,7 @@ from roadstead.explain.markup import Markup, Part, element
 from roadstead.explain.rows import Row
 from roadstead.kube.times import format_age
 from roadstead.page.shell import address_of, notes, search, state, table, tick
-from roadstead.page.watched import Watched
+from roadstead.page.watched import BREATH, Watched
 
 ROWS = 200
 """Rows of one page; the rest is on the next."""
@@ -18,7 +18,12 @@ async def overview(watched: Watched, query: Mapping[str, str]) -> tuple[Part, ..
     """The form, and what it finds."""
     text, problems = query.get("q", "").strip(), bool(query.get("problems"))
     rows, told = await watched.rows()
-    found = [one for one in rows if matches(one, text) and not (problems and one.fine)]
+    found = []
+    for number, one in enumerate(rows):
+        if number % BREATH == BREATH - 1:
+            await watched.breathe()
+        if not (problems and one.fine) and matches(one, text):
+            found.append(one)
     bad = sum(not one.fine for one in rows)
     form = search(
         "/",

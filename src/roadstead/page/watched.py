@@ -73,8 +73,12 @@ class Watched:
 
     async def judge(self, key: Ref) -> Decision | None:
         """The same, with a turn for everybody else."""
-        await asyncio.sleep(0)
+        await self.breathe()
         return self.decided(key)
+
+    async def breathe(self) -> None:
+        """Give everybody else a turn."""
+        await asyncio.sleep(0)
 
     def passes(self, key: Ref) -> tuple[PassNote, ...]:
         """The last passes of a key, the latest first."""
@@ -136,7 +140,7 @@ class Watched:
 
         for number, seen in enumerate(reader.list(subject.view)):
             if number % BREATH == BREATH - 1:
-                await asyncio.sleep(0)
+                await self.breathe()
             row = await subject.row(seen, look, reader.now)
             rows += [row] if row is not None else []
             if subject is GATEWAY_SUBJECT and (decision := self.decided(seen.ref)) is not None:

@@ -3,7 +3,7 @@
 Which route is served by what is what its gateway's decision came to; nothing judges again here.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from roadstead.capabilities.attachments.snapshot import ATTACHMENTS
 from roadstead.capabilities.gateways.snapshot.views import GATEWAYS_ASKED
@@ -18,11 +18,22 @@ from roadstead.explain.rows import is_forbidden
 from roadstead.explain.subject import Judge
 
 ABSENT = "absent"
+MOST = 100_000
+"""Paths of a drawing that nobody reads any more."""
+Keep = Callable[[Path], bool]
 
 
-async def drawn(reader: Reader, judge: Judge) -> tuple[Graph, bool]:
+def everything(_path: Path) -> bool:
+    """Keep every path."""
+    return True
+
+
+async def drawn(
+    reader: Reader, judge: Judge, keep: Keep = everything, most: int = MOST
+) -> tuple[Graph, bool]:
     """Everything that is exposed, and whether all of it could be read.
 
+    keep: which paths are kept as they are found. most: how many; what is past them is told of.
     Raises: ClusterError for anything but missing rights and kinds that are not served.
     """
     paths: list[Path] = []
@@ -30,12 +41,18 @@ async def drawn(reader: Reader, judge: Judge) -> tuple[Graph, bool]:
     whole = True
     for source, noun in ((_gateways, "tenant gateways"), (_attachments, "attachments")):
         try:
-            paths += [path async for path in source(reader, judge)]
+            async for path in source(reader, judge):
+                if keep(path):
+                    paths.append(path)
+                if len(paths) >= most:
+                    break
         except ClusterError as error:
             whole = whole and not is_forbidden(error)
             if not is_forbidden(error) and error.reason != ABSENT:
                 raise
             notes.append(f"{noun} are not drawn: {_why(error)}")
+    if len(paths) >= most:
+        notes.append(f"only the first {most} paths are looked at")
     return Graph.of(tuple(paths), tuple(notes)), whole
 
 

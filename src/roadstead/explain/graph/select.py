@@ -26,11 +26,14 @@ def chosen(graph: Graph, choice: Choice) -> Graph:
         mine = [path for path in found if path.namespace == choice.namespace]
         hosts = {spot.key for path in mine if (spot := path.spots[HOST]) is not None}
         found = tuple(path for path in found if _belongs(path, choice.namespace, hosts))
-    if choice.host:
-        found = tuple(path for path in found if _leads_from(path, choice.host))
-    if choice.problems:
-        found = tuple(path for path in found if path.breaks)
-    return Graph(found, graph.notes)
+    return Graph(tuple(path for path in found if fits(path, choice)), graph.notes)
+
+
+def fits(path: Path, choice: Choice) -> bool:
+    """Tell whether a path begins where, and is as, it was asked for; of whatever namespace."""
+    return (not choice.host or _leads_from(path, choice.host)) and (
+        not choice.problems or bool(path.breaks)
+    )
 
 
 def _belongs(path: Path, namespace: str, hosts: set[str]) -> bool:

@@ -1,6 +1,6 @@
 """Who holds a hostname: the routes that decisions serve on it, and those that they refuse."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
 
 from roadstead.capabilities.gateways import api
@@ -27,13 +27,14 @@ from roadstead.kube.shapes import Json, items, part, text, texts
 from roadstead.kube.times import format_age, parse_time
 
 
-async def of_hostname(reader: Reader, asked: Asked) -> Who:
+async def of_hostname(reader: Reader, asked: Asked, breathe: Callable[[], Awaitable[None]]) -> Who:
     """Judge every gateway that may serve a hostname.
 
     Raises: ClusterError where what it is judged by cannot be read.
     """
     found = Who(asked)
     for seen in reader.list(GATEWAYS_ASKED):
+        await breathe()
         snapshot = await observe(reader, seen.ref)
         if snapshot is not None and snapshot.asked_for is not None:
             found = found.beside(_at(Known.of(snapshot), asked))
