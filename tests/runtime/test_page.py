@@ -31,6 +31,7 @@ from roadstead.runtime.page import (
     named,
     serve_page,
     together,
+    url_of,
 )
 
 KEY = SECRET.ref("ns", "a")
@@ -215,6 +216,19 @@ def test_the_page_is_not_put_before_others(text: str) -> None:
     with pytest.raises(InputError) as raised:
         loopback_of(text)
     assert "port-forward" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        (":0", "http://127.0.0.1:7/"),
+        ("localhost:0", "http://localhost:7/"),
+        ("[::1]:0", "http://[::1]:7/"),
+    ],
+)
+def test_the_log_says_where_to_look(text: str, url: str) -> None:
+    """By the name that was asked for, and the port it got."""
+    assert url == url_of(text, 7)
 
 
 def test_a_host_header_is_read_without_its_port() -> None:

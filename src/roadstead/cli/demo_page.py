@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from roadstead.errors import InputError
 from roadstead.page import Site
 from roadstead.runtime.manager import Manager
-from roadstead.runtime.page import serve_page
+from roadstead.runtime.page import serve_page, url_of
 
 USUAL, FREE = "127.0.0.1:8080", "127.0.0.1:0"
 
@@ -27,4 +27,4 @@ async def page_of(managers: Sequence[Manager], *, off: bool) -> AsyncIterator[st
             port = await serve_page(stack, pages, sources, USUAL, managers[0].log)
         except InputError:
             port = await serve_page(stack, pages, sources, FREE, managers[0].log)
-        yield f"http://127.0.0.1:{port}/"
+        yield url_of(USUAL, port)

@@ -36,7 +36,7 @@ from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.runtime.nightshift import Watchdog, report
 from roadstead.runtime.options import JOIN_SECONDS, RunOptions, served
 from roadstead.runtime.owners import Owners
-from roadstead.runtime.page import Maker, Source, serve_page
+from roadstead.runtime.page import Maker, Source, serve_page, url_of
 from roadstead.runtime.webhook import Webhook
 from roadstead.wiring import Admission, Controller
 
@@ -270,13 +270,11 @@ class Manager:
         flags = {"metrics": "--metrics-bind-address", "health": "--health-probe-bind-address"}
         for name, (app, address) in apps.items():
             self.ports[name] = await health.serve(stack, app, address, flags[name])
-        if self._pages is not None:
+        if self._pages is not None and self.history is not None:
             pages = self._pages((source,))
-            self.ports["page"] = await serve_page(
-                stack, pages, (source,), self.options.page, self.log
-            )
-            if self.ports["page"]:
-                self.log.info("page", port=self.ports["page"])
+            text = self.options.page
+            self.ports["page"] = await serve_page(stack, pages, (source,), text, self.log)
+            self.log.info("page", url=url_of(text, self.ports["page"]))
 
     def source(self) -> Source:
         """What a status page is made of."""

@@ -278,6 +278,11 @@ def loopback_of(text: str) -> str:
     return text
 
 
+def url_of(text: str, port: int) -> str:
+    """Where a person opens the page. text: the address that was asked for; port: the one it has."""
+    return f"http://{loopback_of(text).rpartition(':')[0]}:{port}/"
+
+
 async def serve_page(
     stack: AsyncExitStack, pages: Pages, sources: Sequence[Source], text: str, log: Log
 ) -> int:
