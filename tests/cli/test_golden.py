@@ -191,7 +191,7 @@ GOLDENS = (
     *(
         Golden(f"help-{name}", f"{name} --help")
         for name in (
-            *("plan", "run", "why", "who", "status", "graph", "docs"),
+            *("plan", "run", "why", "who", "status", "graph", "check", "docs"),
             *("up", "gateways", "manifests", "version", "completion"),
         )
     ),

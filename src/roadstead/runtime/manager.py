@@ -23,7 +23,7 @@ from roadstead.runtime import health
 from roadstead.runtime.access import ACCOUNT, Config
 from roadstead.runtime.certificate import Serving
 from roadstead.runtime.client import Client
-from roadstead.runtime.clock import LiveClock, rest
+from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
 from roadstead.runtime.events import LiveApi
 from roadstead.runtime.feed import Feeds, raise_thresholds
@@ -37,11 +37,11 @@ from roadstead.runtime.nightshift import Watchdog, report
 from roadstead.runtime.options import JOIN_SECONDS, RunOptions, served
 from roadstead.runtime.owners import Owners
 from roadstead.runtime.page import Maker, Source, serve_page, url_of
+from roadstead.runtime.rehearsal import rehearse
 from roadstead.runtime.webhook import Webhook
 from roadstead.wiring import Admission, Controller
 
 DONE, LOST = 0, 1
-QUIET_PERIOD = 0.5
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -100,11 +100,11 @@ class Manager:
 
         pages: makes the status page. history: hears of every pass, for pages made elsewhere.
         """
-        served = options.page not in {"", health.OFF}
-        if pages is None and served:
+        shown = options.page not in {"", health.OFF}
+        if pages is None and shown:
             raise BugError("a status page is asked for, and nobody makes it")
         self._pages = pages
-        self.history = History() if history is None and served else history
+        self.history = History() if history is None and shown else history
         self.options, self.config, self.log, self._clock = options, config, log, clock
         self.ports: dict[str, int] = {}
         self._names = tuple(controller.name for controller in controllers)
@@ -195,6 +195,8 @@ class Manager:
             lease=self.lease.ref.key if self.lease else "",
             read_only=self.options.read_only or "",
         )
+        if self.options.read_only:
+            self.log.info("read-only: no Lease is taken and no admission answered")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.client.close)
             await self._credentials.refresh()
@@ -247,21 +249,15 @@ class Manager:
             for loop in self.loops:
                 group.create_task(loop.run(), name="workers")
             if self.options.read_only:
-                group.create_task(self._rehearse(), name="rehearsal")
+                tallies = self.metrics.tallies.values()
+                work = rehearse(self.engine, tallies, self.log)
+                group.create_task(work, name="rehearsal")
         await self._stop.wait()
-
-    async def _rehearse(self) -> None:
-        desks, never = self.engine.desks, asyncio.Event()
-        while not all(self.engine.ready(name) for name in desks) or any(
-            len(desk.queue) or desk.queue.running() for desk in desks.values()
-        ):
-            await rest(QUIET_PERIOD, never)
-        changes = sum(sum(tally.changes.values()) for tally in self.metrics.tallies.values())
-        self.log.info("read-only: nothing is written", would_change=changes)
 
     async def _serve(self, stack: AsyncExitStack) -> None:
         if self.webhook is not None:
-            self.ports["webhook"] = await self.webhook.serve(stack, self.options.webhook_port)
+            port, host = self.options.webhook_port, self.options.webhook_host
+            self.ports["webhook"] = await self.webhook.serve(stack, port, host)
         source = self.source()
         apps = {
             "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),
