@@ -379,7 +379,7 @@ async def test_a_slow_body_is_given_up(folder: Path, monkeypatch: pytest.MonkeyP
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
 
@@ -510,7 +510,7 @@ async def test_a_silent_api_server_is_waited_for_within_the_budget(
 ) -> None:
     """The API server gives up after ten seconds; the reason has to arrive before."""
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.3))},
     )
     async with running(folder) as run:
