@@ -1,15 +1,18 @@
 """`up`, `status` and `why` on Kubernetes' own API server: read back, never made up."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +66,13 @@ def started(
             yield child
         finally:
             child.kill()
+
+
+def asked(url: str) -> str:
+    """The body of a page that must be there."""
+    with urllib.request.urlopen(url, timeout=20) as answer:  # noqa: S310 - our own, on loopback
+        body: bytes = answer.read()
+    return body.decode()
 
 
 def table(ran: Ran) -> dict[str, tuple[str, str]]:
@@ -239,19 +249,42 @@ def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     assert len(table(Ran(ran.code, anchors, ""))) == 5
     assert stories(ran)["tenant-green/next"][-1][0] == "moved"
     assert stories(ran, "ROUTE")["tenant-green/web"][-1][0] == "moved up"
+    assert {
+        name: [line[:2] for line in lines] for name, lines in stories(ran, "SECRET").items()
+    } == {
+        **{
+            f"tenant-{name}.tenant-ca": [("visible", "-")]
+            for name in ("blue/mongodb-orders", "blue/postgres-shop")
+        },
+        "tenant-blue/harbor-registry-credentials": [("visible", "-")],
+        "tenant-blue/harbor-registry-database": [("hidden", "-")],
+        "tenant-blue/harbor-registry-robot": [("visible", "-"), ("hidden", "-")],
+        "tenant-green/nats-feed.tenant-ca": [("visible", "-"), ("gone", "-")],
+    }
     assert "stand-ins: addresses, gateway class, certificates" in ran.err
+    assert " lineage " in ran.err
+    assert not (tmp_path / ".roadstead" / "webhook").exists()
 
 
 def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
     """In the foreground it runs until told to stop, and then leaves nothing behind."""
     kubeconfig = tmp_path / ".roadstead" / "kubeconfig"
     lines: list[str] = []
-    with started([*PROGRAM, "up"], tmp_path) as child:
+    # Whoever has the usual port keeps it; the page takes a free one, and says which.
+    with socket.socket() as other, started([*PROGRAM, "up"], tmp_path) as child:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            other.bind(("127.0.0.1", 8080))
+            other.listen()
         assert child.stderr is not None
         for line in child.stderr:
             lines.append(line)
             if line.startswith("^C"):
                 break
+        said = re.search(r"page: (http://127\.0\.0\.1:(\d+)/)$", "".join(lines), re.MULTILINE)
+        assert said, lines
+        assert said[2] != "8080"
+        shown = {path: asked(said[1] + path) for path in ("", "readyz", "metrics", "graph")}
         assert kubeconfig.stat().st_mode & 0o777 == 0o600, lines
         kubectl = tmp_path / ".roadstead" / "bin" / "kubectl"
         listed = subprocess.run(  # noqa: S603 - the one we were given
@@ -263,6 +296,12 @@ def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
         child.send_signal(signal.SIGINT)
         _, rest = child.communicate(timeout=60)
     assert "secret/postgres-shop.tenant-ca" in listed.stdout.split(), lines
+    assert "CACertPrivateKeyRefused" in shown[""]
+    assert "capabilities: addresses" not in shown[""]
+    assert "PRIVATE KEY" not in "".join(shown.values())
+    assert "ok" == shown["readyz"]
+    assert 'controller_runtime_reconcile_total{controller="anchors"' in shown["metrics"]
+    assert 'controller_runtime_reconcile_total{controller="gateways"' in shown["metrics"]
     assert child.returncode == 0, rest
     assert not kubeconfig.exists()
     assert "Traceback" not in rest
@@ -418,6 +457,26 @@ def test_waiting_ends_with_its_time(plane: ControlPlane) -> None:
     assert ran.code == 1
     assert "Pending" in ran.out
     assert time.monotonic() - began >= 3
+
+
+def test_a_cluster_that_lacks_neighbours_is_told_so_before(plane: ControlPlane) -> None:
+    """Here neither Gateway API nor cert-manager is installed; nothing is asked of what is not."""
+    ran = run("check", "--pre", "-o", "json", "--kubeconfig", str(plane.kubeconfig))
+    found = {one["name"]: one["result"] for one in json.loads(ran.out)["checks"]}
+    assert ran.code == 1, ran.err
+    assert found == {
+        "kubernetes-version": "ok",
+        "may-install": "ok",
+        "helm-releases": "ok",
+        "application-definitions": "ok",
+        "gateway-api": "error",
+        "cert-manager": "warning",
+        "address-substrate": "ok",
+    }
+    viewer = str(plane.login("viewer", "tenant-blue"))
+    asked = run("check", "--pre", "-o", "short", "--kubeconfig", viewer)
+    assert "error: may-install" in asked.out
+    assert "kubectl auth can-i create clusterroles.rbac.authorization.k8s.io" in asked.out
 
 
 def test_the_server_is_asked_for_its_version(plane: ControlPlane) -> None:

@@ -5,25 +5,28 @@ import os
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from roadstead import __version__
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
+from roadstead.cli.admitting import admitting
+from roadstead.cli.demo_page import page_of
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
 from roadstead.cli.readings import Reading, read
 from roadstead.deploy.crds import crds
-from roadstead.deploy.rbac import ACCOUNTS, HOME, rbac
+from roadstead.deploy.rbac import ACCOUNTS, HOME, LINEAGE, rbac
 from roadstead.errors import ClusterError, TestbedError
-from roadstead.explain import exposures, servings
+from roadstead.explain import exposures, servings, sights
 from roadstead.explain.results import Result, came_to_nothing, results
 from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
+from roadstead.runtime.history import History
 from roadstead.runtime.kubeconfig import find
 from roadstead.runtime.logs import Pipe, open_log
 from roadstead.runtime.manager import Manager
@@ -50,8 +53,8 @@ SETTINGS = Settings(cozy_proxy_contract_implemented=True)
 """Nothing carries packets here, so every datapath may be asked for."""
 _STYLES = {
     **dict.fromkeys(("published", "rotated", "attached", "kept", "moved", "took over"), "green"),
-    **dict.fromkeys(("serves", "served", "moved up", "copied"), "green"),
-    **dict.fromkeys(("withdrawn", "detached", "waits", "gone"), "yellow"),
+    **dict.fromkeys(("serves", "served", "moved up", "copied", "visible"), "green"),
+    **dict.fromkeys(("withdrawn", "detached", "waits", "gone", "hidden"), "yellow"),
 }
 
 
@@ -95,6 +98,16 @@ class Demo:
     folder: Path
     keep: str
     port: int
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether the webhook is asked: where an example is about what it answers."""
+        return any(world.name == LINEAGE.capabilities[0] for world in self.worlds)
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What runs, by name."""
+        return (*CONTROLLERS, *(ADMISSIONS if self.reviewed else ()))
 
     @property
     def steps(self) -> tuple[tuple[Path, ...], ...]:
@@ -155,22 +168,29 @@ def _hand_out(folder: Path, plane: ControlPlane) -> None:
 
 async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool) -> int:
     credentials = Credentials(find(str(plane.kubeconfig), "", {}))
-    async with Client(credentials) as client:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(credentials))
         for body in rbac():
             await _put(client, _placed(body))
+        if demo.reviewed:
+            await stack.enter_async_context(admitting(plane, client, demo.folder))
         # Two worlds may share a namespace: each is read by itself, and laid over the one before.
         world = tuple(placed for path in demo.worlds for placed in _read(path))
         for placed in world:
             await _put(client, placed)
         neighbours_acting = needed(placed.ref.kind for placed in world)
         controllers = acting(neighbours_acting)
-        async with _running(plane, controllers, demo.folder / "run.log") as running:
+        async with (
+            _running(plane, controllers, demo.folder / "run.log") as running,
+            page_of(running.managers, off=once) as address,
+        ):
             spaces = sorted({placed.ref.namespace for placed in world if placed.ref.namespace})
             first = await _settled(running, client, spaces)
             page.talk(
-                f"roadstead {__version__}  capabilities: {' '.join(CONTROLLERS)}"
+                f"roadstead {__version__}  capabilities: {' '.join(demo.capabilities)}"
                 f"    stand-ins: {spoken(neighbours_acting)}"
                 f"    log: {demo.folder / 'run.log'}"
+                f"{f'    page: {address}' if address else ''}"
             )
             code = 0
             if once:
@@ -192,7 +212,7 @@ async def _running(
     Ours run under their own accounts, the stand-ins as the administrator that nobody is here.
     """
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    clock, pipe = LiveClock(), Pipe(descriptor)
+    clock, pipe, history = LiveClock(), Pipe(descriptor), History()
     logger = open_log(pipe, level="info", form="json", wall=clock.wall)
 
     def manager(kubeconfig: Path, controllers: Iterable[Controller]) -> Manager:
@@ -211,9 +231,10 @@ async def _running(
             log=logger,
             clock=clock,
             dropped=lambda: pipe.dropped,
+            history=history,
         )
 
-    # Nobody asks for admission here: the account of the webhook has no controller.
+    # The account of the webhook has no controller; where it is asked, it runs beside these.
     managed = (
         (one, [CONTROLLERS[n] for n in one.capabilities if n in CONTROLLERS]) for one in ACCOUNTS
     )
@@ -284,7 +305,7 @@ async def _drop(client: Client, ref: Ref) -> None:
 async def _settled(running: Running, client: Client, spaces: Sequence[str]) -> Reading:
     """Read until the controllers are idle and the server shows the same several times over."""
     end = asyncio.get_running_loop().time() + PATIENCE
-    last, still = Reading({}, {}, servings.Servings({}, {}, {})), 0
+    last, still = Reading({}, {}, servings.Servings({}, {}, {}), {}), 0
     while still < STILL and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(POLL)
         seen = await read(client, spaces)
@@ -309,6 +330,7 @@ def show(page: Screen, readings: Sequence[Reading]) -> int:
         ("GATEWAY", gateways),
         ("ROUTE", servings.routes(served)),
         ("REPLICA", servings.copies(served)),
+        ("SECRET", sights.outcomes([reading.sights for reading in readings])),
     )
     tables = [(name, found) for name, found in every if found]
     for number, (name, found) in enumerate(tables):

@@ -28,13 +28,20 @@ from roadstead.wiring import Admission
 LARGEST_BODY = 16 << 20
 LARGE_BODY = 1 << 20
 LARGE_AT_ONCE = 4
+LEAVE_SECONDS = 2.0
+"""How long a stop goes on answering, so that whoever asks hears of it before a connection ends."""
+_QUIET_SECONDS = 0.3
+_LOOK_SECONDS = 0.05
 _JSON = "application/json"
 _REMEMBERED = 1_000
 _OK, _ERROR = HTTPStatus.OK, HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class Webhook:
-    """Answers for every admission of an engine, at the path of each."""
+    """Answers for every admission of an engine, at the path of each.
+
+    asked: how many requests there were.
+    """
 
     def __init__(
         self,
@@ -48,13 +55,16 @@ class Webhook:
         self._engine, self._api, self._log = engine, api, log
         self._serving, self._figures = serving, figures
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+        self.asked = 0
         self._told: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._leaving = False
+        self._server: web.Server | None = None
         figures.expires(lambda: serving.not_after)
 
-    async def serve(self, stack: AsyncExitStack, port: int) -> int:
+    async def serve(self, stack: AsyncExitStack, port: int, host: str = "") -> int:
         """Serve until the stack closes; give the port.
 
-        port: 0 takes a free one.
+        port: 0 takes a free one. host: the one IPv4 address to listen on; empty for all there are.
         Raises: InputError when the port cannot be used.
         """
         app = web.Application(client_max_size=LARGEST_BODY)
@@ -68,14 +78,33 @@ class Webhook:
         stack.push_async_callback(runner.cleanup)
         self.look()
         try:
-            site = web.SockSite(runner, listening(port), ssl_context=self._serving.context)
+            site = web.SockSite(runner, listening(port, host), ssl_context=self._serving.context)
             await site.start()
         except OSError as error:
             raise InputError(
                 f"--webhook-port: cannot listen on {port}: {error.strerror}",
                 hint="give another port",
             ) from None
+        self._server = runner.server
         return int(runner.addresses[0][1])
+
+    async def leave(self) -> None:
+        """Go on answering, and say in each answer that its connection ends.
+
+        A connection that ends while it waits for the next request fails that request where the two
+        cross on their way: nobody may send a POST twice. So it ends with an answer instead; one
+        that had none to give in this time is idle, and ends with what `serve` was given.
+        """
+        self._leaving = True
+        now, busy = time.monotonic(), float("-inf")
+        end = now + LEAVE_SECONDS
+        while self._server is not None and now < end:
+            if self._server.connections:
+                busy = now
+            elif busy + _QUIET_SECONDS <= now:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
 
     async def run(self) -> None:
         """Look after the certificate until cancelled."""
@@ -94,12 +123,15 @@ class Webhook:
     def _page(self, admission: Admission) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def page(request: web.Request) -> web.Response:
             began, response = time.monotonic(), web.Response(status=_ERROR)
+            self.asked += 1
             try:
                 response = await self._answered(admission, request)
             except web.HTTPException as error:
                 response = error
                 raise
             finally:
+                if self._leaving:
+                    response.force_close()
                 spent = time.monotonic() - began
                 self._figures.answered(admission.path, response.status, spent)
             return response
@@ -167,11 +199,14 @@ class Webhook:
                 yield
 
 
-def listening(port: int) -> socket.socket:
+def listening(port: int, host: str = "") -> socket.socket:
     """One socket for every address of both families, so that a free port is one port.
 
+    host: the one IPv4 address to listen on instead.
     Raises: OSError when the port cannot be used.
     """
+    if host:
+        return socket.create_server((host, port))
     if socket.has_dualstack_ipv6():
         return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
     return socket.create_server(("", port))
