@@ -277,7 +277,11 @@ def owned(kind: Kind) -> tuple[Row, ...]:
     )
 
     def row(what: str, how: str, sends: Json, old: Json | None, says: str = "") -> Row:
-        return Row(f"{kind.plural}-{what}", ATTACHMENTS, how, ref, sends, old, says)
+        # What deletes a Gateway, or changes its owner, needs a right that the account has not.
+        owners = [one.get("metadata", {}).get("ownerReferences") for one in (sends, old or {})]
+        denied = kind is gateways.GATEWAY and old is not None and owners[0] != owners[1]
+        denied |= kind is gateways.GATEWAY and how == "delete"
+        return Row(f"{kind.plural}-{what}", ATTACHMENTS, how, ref, sends, old, says, denied)
 
     rows = [
         row("made", "create", ours, None),
