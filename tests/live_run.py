@@ -163,7 +163,7 @@ class Run:
     def __init__(self, kubeconfig: Path, *flags: str) -> None:
         """Start it; its log goes to a file that nobody else sees."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self._port = _free_port()
+        self._port = free_port()
         self._child = subprocess.Popen(  # noqa: S603 - our own program
             [
                 sys.executable,
@@ -229,6 +229,11 @@ class Run:
         wait_for(f"readiness: {self.text()[-500:]}", lambda: self.ready()[0])
         return self
 
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
         self._child.send_signal(number)
@@ -281,7 +286,8 @@ def _parsed(line: str) -> dict[str, Any]:
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

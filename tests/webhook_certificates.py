@@ -17,6 +17,17 @@ from cryptography.x509.oid import NameOID
 HOST = "lineage-controller-webhook.default.svc"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FAR = datetime(2050, 1, 1, tzinfo=UTC)
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +78,7 @@ def authority(name: str = "tests") -> Authority:
         .not_valid_before(LONG_AGO)
         .not_valid_after(FAR)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(_SIGNS, critical=True)  # Python 3.13 asks every authority for it
         .add_extension(identity, critical=False)
         .sign(key, hashes.SHA256())
     )

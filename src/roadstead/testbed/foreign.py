@@ -4,12 +4,14 @@ Each tool is a Go module of its own in the checkout's `tools/`, compiled once in
 control plane is. It reads one JSON request a line and answers each with one line; what the requests
 hold stands at the top of its `main.go`.
 
-| tool      | what answers |
-|-----------|--------------|
-| cilium    | Cilium's policy parser and its policy repository |
-| netpol    | kube-network-policies, on native NetworkPolicies |
-| helm      | Helm's template engine |
-| kustomize | `kustomize build` |
+| tool       | what answers |
+|------------|--------------|
+| actionlint | actionlint, on workflow files |
+| cilium     | Cilium's policy parser and its policy repository |
+| netpol     | kube-network-policies, on native NetworkPolicies |
+| helm       | Helm's template engine |
+| kustomize  | `kustomize build` |
+| oci        | go-containerregistry, which writes our image and reads it back |
 """
 
 import json
@@ -22,7 +24,7 @@ from typing import Any
 from roadstead.errors import TestbedError
 from roadstead.testbed.build import Progress, compiled, reported, say, sources
 
-TOOLS = ("cilium", "helm", "kustomize", "netpol")
+TOOLS = ("actionlint", "cilium", "helm", "kustomize", "netpol", "oci")
 LIMIT_SECONDS = 600.0
 
 
