@@ -49,8 +49,8 @@ from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, Kind
 from roadstead.runtime.access import Config
 from roadstead.runtime.certificate import Serving
 from roadstead.runtime.clock import LiveClock
-from roadstead.runtime.manager import Manager, served
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.manager import Manager
+from roadstead.runtime.options import RunOptions, served
 from webhook_certificates import HOST, Pair, authority, pair, put, soon
 
 CANARY = "canary-7f3a"
@@ -384,7 +384,7 @@ async def test_a_slow_body_is_given_up(folder: Path, monkeypatch: pytest.MonkeyP
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
 
@@ -515,7 +515,7 @@ async def test_a_silent_api_server_is_waited_for_within_the_budget(
 ) -> None:
     """The API server gives up after ten seconds; the reason has to arrive before."""
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.3))},
     )
     async with running(folder) as run:

@@ -20,8 +20,10 @@ from roadstead.cli.options import (
 )
 from roadstead.errors import InputError
 from roadstead.kube.times import parse_duration
+from roadstead.runtime.health import OFF
 from roadstead.runtime.manager import run as run_manager
 from roadstead.runtime.options import RunOptions
+from roadstead.runtime.page import Maker
 from roadstead.settings import Settings
 from roadstead.sim.flags import names_of
 
@@ -29,6 +31,7 @@ EXAMPLES = (
     "roadstead run --read-only",
     "roadstead run --only anchors --ca-sources-file ca-sources.yaml --leader-elect",
     "roadstead run --only lineage --webhook-cert-dir /run/webhook",
+    "roadstead run --read-only --page-bind-address 127.0.0.1:8080",
     "roadstead run --only attachments --attachment-tenant-classes public,internal",
 )
 app = application()
@@ -80,6 +83,14 @@ Health = Annotated[
         "--health-probe-bind-address",
         metavar="ADDRESS",
         help="Serve /healthz and /readyz there; 0 for not at all.",
+    ),
+]
+Page = Annotated[
+    str | None,
+    typer.Option(
+        "--page-bind-address",
+        metavar="ADDRESS",
+        help="Serve the status page there, on loopback alone. Off unless set.",
     ),
 ]
 WebhookPort = Annotated[
@@ -149,6 +160,7 @@ def run(
     kubeconfig: Kubeconfig = "",
     metrics_bind_address: Metrics = None,
     health_probe_bind_address: Health = None,
+    page_bind_address: Page = None,
     webhook_port: WebhookPort = None,
     webhook_cert_dir: WebhookCertDir = "",
     leader_elect: LeaderElect = None,
@@ -168,6 +180,7 @@ def run(
     flags = {
         "metricsBindAddress": metrics_bind_address,
         "healthProbeBindAddress": health_probe_bind_address,
+        "pageBindAddress": page_bind_address,
         "webhookPort": webhook_port,
         "webhookCertDir": webhook_cert_dir or None,
         "leaderElect": leader_elect,
@@ -195,7 +208,16 @@ def run(
         settings=decides,
         **options_of({**told.rest, **stated}, settings),
     )
-    return asyncio.run(run_manager(options))
+    return asyncio.run(run_manager(options, _pages(options)))
+
+
+def _pages(options: RunOptions) -> Maker | None:
+    """Who makes the status page; None where it is off, so that nothing of it is loaded."""
+    if options.page in {"", OFF}:
+        return None
+    from roadstead.page import Site  # noqa: PLC0415 - it loads what explains decisions
+
+    return Site
 
 
 def laid_over(settings: Settings, **flags: bool | str | None) -> Settings:
@@ -219,6 +241,7 @@ _FIELDS: dict[str, tuple[str, Any]] = {
     "readOnly": ("read_only", bool),
     "metricsBindAddress": ("metrics", (str, int)),
     "healthProbeBindAddress": ("health", (str, int)),
+    "pageBindAddress": ("page", (str, int)),
     "webhookPort": ("webhook_port", int),
     "webhookCertDir": ("webhook_cert_dir", str),
     "leaderElect": ("leader_elect", bool),

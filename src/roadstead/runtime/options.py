@@ -1,13 +1,17 @@
 """What `roadstead run` is started with, as one frozen value. Source: cli.md, 2.3."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.errors import InputError
 from roadstead.runtime.lease import Terms
 from roadstead.settings import Settings
+from roadstead.wiring import Admission, Controller
 
+Capability = TypeVar("Capability")
 JOIN_SECONDS = 20.0
 """How long a stop waits for passes in work."""
 SHORTEST_TO_LONGEST = range(3, 301)
@@ -81,3 +85,37 @@ class RunOptions:
                 "--leader-elect with --read-only: a run that writes nothing takes no lease",
                 hint="leave one of them out",
             )
+
+
+def served(options: RunOptions) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
+    """What `--only` names, all without it, sorted: controllers, and who answers admission.
+
+    Without `--only` admission is answered where a certificate is given; a rehearsal answers none,
+    since every answer changes an object.
+    Raises: InputError for a name nobody has, and for admission without a certificate.
+    """
+    wanted = chosen({**CONTROLLERS, **ADMISSIONS}, options.only)
+    admissions = tuple(one for one in wanted if isinstance(one, Admission))
+    if options.webhook_cert_dir is None or options.read_only:
+        if admissions and options.only and not options.read_only:
+            raise InputError(
+                f"--only {admissions[0].name}: nobody can be answered without a certificate",
+                hint="name the folder of tls.crt and tls.key with --webhook-cert-dir",
+            )
+        admissions = ()
+    return tuple(one for one in wanted if isinstance(one, Controller)), admissions
+
+
+def chosen(known: Mapping[str, Capability], only: Iterable[str]) -> tuple[Capability, ...]:
+    """The capabilities that `--only` names, all without it, sorted.
+
+    Raises: InputError for a name nobody has.
+    """
+    wanted = sorted(set(only) or known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"--only: there is no capability `{name}`",
+                hint=f"known: {', '.join(sorted(known))}",
+            )
+    return tuple(known[name] for name in wanted)
