@@ -308,7 +308,7 @@ class Manager:
     def _writing(self, owners: Owners, rate: float = 0.0) -> LiveApi:
         """The client as controllers use it; no write of theirs outlasts the lease."""
         here, longest = socket.gethostname(), self._terms.write
-        return LiveApi(self.client, self._clock, here, owners, rate, deadline=longest)
+        return LiveApi(self.client, self._clock, here, owners, rate, deadline=longest, log=self.log)
 
     def _answering(self, admissions: tuple[Admission, ...], owners: Owners) -> Webhook:
         """The admission server; its name is the Service's in the namespace we run in."""
