@@ -12,6 +12,8 @@ PYTEST := $(RUN)python -m pytest
 # Two workers, each with an API server of its own; what shares a scene stays in one.
 SPREAD := -n 2 --dist loadgroup
 
+# Each of the many processes that tests start would compile the whole program anew.
+unexport PYTHONDONTWRITEBYTECODE
 # A kubeconfig of the person who runs this is never used; ROADSTEAD_TEST_KUBECONFIG is the way.
 unexport KUBECONFIG
 export UV_PYTHON_DOWNLOADS := never

@@ -108,7 +108,7 @@ def _verbs(group: str) -> list[str]:
 def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
     words = {
-        "manifests": ("crds", "rbac", "tenant-roles", "webhook"),
+        "manifests": ("crds", "policies", "rbac", "tenant-roles", "tenant-tiers", "webhook"),
         "gateways": ("resolve", "render"),
         "completion": SHELLS,
         "docs": (*MEANINGS, *(check.name for _, check in CHECKS)),

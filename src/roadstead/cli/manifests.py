@@ -1,6 +1,6 @@
 """`roadstead manifests WHAT`: what is installed, printed or put in a folder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,10 +8,11 @@ import typer
 
 from roadstead.cli.options import Out, Output, Quiet, application, chosen
 from roadstead.cli.out import Screen, as_json
+from roadstead.deploy.account_policies import account_policies
 from roadstead.deploy.admission import admission
 from roadstead.deploy.crds import crds
 from roadstead.deploy.rbac import ACCOUNTS, HOME, Account, rbac
-from roadstead.deploy.tenants import NOTE, tenant_roles
+from roadstead.deploy.tenants import NOTE, tenant_roles, tenant_tiers
 from roadstead.errors import InputError
 from roadstead.kube.documents import dump
 from roadstead.kube.names import is_label
@@ -19,11 +20,20 @@ from roadstead.kube.names import is_label
 EXAMPLES = (
     "roadstead manifests rbac | kubectl apply -f -",
     "roadstead manifests rbac --account roadstead-attachments",
+    "roadstead manifests policies | kubectl apply -f -",
     "roadstead manifests crds --out deploy/",
     "roadstead manifests webhook -n cozy-system",
 )
 app = application()
-WHAT = ("crds", "rbac", "tenant-roles", "webhook")
+WHAT = ("crds", "policies", "rbac", "tenant-roles", "tenant-tiers", "webhook")
+FILES = {
+    "policies": "policies/accounts.yaml",
+    "rbac": "rbac/accounts.yaml",
+    "tenant-roles": "rbac/tenant-roles.yaml",
+    "tenant-tiers": "rbac/tenant-tiers.yaml",
+    "webhook": "webhook/lineage.yaml",
+}
+"""The file of each below `deploy/`; the definitions have one each."""
 
 
 @app.command()
@@ -36,16 +46,19 @@ def manifests(
         str, typer.Option("--namespace", "-n", help="The namespace of the accounts.")
     ] = HOME,
     account: Annotated[
-        str, typer.Option("--account", metavar="NAME", help="Of `rbac` this account alone.")
+        str,
+        typer.Option("--account", metavar="NAME", help="Of `rbac`, `policies` this account alone."),
     ] = "",
     quiet: Quiet = False,
 ) -> int:
-    """Print the CustomResourceDefinitions, our accounts, rules for tenants, or the webhook.
+    """Print definitions, our accounts and their policies, what tenants may do, or the webhook.
 
     The ApplicationDefinition CRD is for development clusters; never apply it over the
-    platform's own. The rules for tenants are to be merged into the platform's roles; never
-    apply them over those. The webhook's registration is to be applied last, once its Deployment
-    is available. Formats: yaml, json.
+    platform's own. `policies` hold our accounts to what RBAC cannot say. `tenant-tiers` are
+    roles that the platform's and Kubernetes' own take up; `tenant-roles` are the same rules for
+    whoever merges them into the platform's roles by hand: never apply them over those. The
+    webhook's registration is to be applied last, once its Deployment is available. Formats:
+    yaml, json.
     """
     form = chosen(output, ("yaml", "json"))
     if what not in WHAT:
@@ -81,11 +94,15 @@ def _accounts(name: str) -> tuple[Account, ...]:
 
 
 def _documents(what: str, home: str, accounts: Sequence[Account]) -> list[dict[str, Any]]:
-    if what == "crds":
-        return list(crds().values())
-    if what == "webhook":
-        return list(admission(home))
-    return list(rbac(home, accounts) if what == "rbac" else tenant_roles())
+    made: dict[str, Callable[[], Iterable[dict[str, Any]]]] = {
+        "crds": lambda: crds().values(),
+        "policies": lambda: account_policies(home, accounts),
+        "rbac": lambda: rbac(home, accounts),
+        "tenant-roles": tenant_roles,
+        "tenant-tiers": tenant_tiers,
+        "webhook": lambda: admission(home),
+    }
+    return list(made[what]())
 
 
 def files_of(what: str, home: str = HOME, accounts: Sequence[Account] = ACCOUNTS) -> dict[str, str]:
@@ -93,11 +110,7 @@ def files_of(what: str, home: str = HOME, accounts: Sequence[Account] = ACCOUNTS
     if what == "crds":
         return {f"crds/{name}": dump([body]) for name, body in crds().items()}
     text = dump(_documents(what, home, accounts))
-    if what == "webhook":
-        return {"webhook/lineage.yaml": text}
-    return (
-        {"rbac/accounts.yaml": text} if what == "rbac" else {"rbac/tenant-roles.yaml": NOTE + text}
-    )
+    return {FILES[what]: NOTE + text if what == "tenant-roles" else text}
 
 
 def generated() -> dict[str, str]:

@@ -19,6 +19,7 @@ from roadstead.cli.options import (
     application,
 )
 from roadstead.errors import InputError
+from roadstead.kube.times import parse_duration
 from roadstead.runtime.health import OFF
 from roadstead.runtime.manager import run as run_manager
 from roadstead.runtime.options import RunOptions
@@ -117,6 +118,14 @@ LeaseNamespace = Annotated[
         "--leader-election-namespace", metavar="NAME", help="Where the Lease is; else the pod's."
     ),
 ]
+LeaseDuration = Annotated[
+    str,
+    typer.Option(
+        "--leader-elect-lease-duration",
+        metavar="DURATION",
+        help="How long a Lease lasts; its other times keep their proportions. 15s unless set.",
+    ),
+]
 Workers = Annotated[
     int | None,
     typer.Option(
@@ -156,6 +165,7 @@ def run(
     webhook_cert_dir: WebhookCertDir = "",
     leader_elect: LeaderElect = None,
     leader_election_namespace: LeaseNamespace = "",
+    leader_elect_lease_duration: LeaseDuration = "",
     max_concurrent_reconciles: Workers = None,
     kube_api_qps: Qps = None,
     log_level: LogLevel = "",
@@ -175,6 +185,7 @@ def run(
         "webhookCertDir": webhook_cert_dir or None,
         "leaderElect": leader_elect,
         "leaderElectionNamespace": leader_election_namespace or None,
+        "leaderElectLeaseDuration": leader_elect_lease_duration or None,
         "maxConcurrentReconciles": max_concurrent_reconciles,
         "kubeApiQps": kube_api_qps,
         "logLevel": log_level or None,
@@ -235,6 +246,7 @@ _FIELDS: dict[str, tuple[str, Any]] = {
     "webhookCertDir": ("webhook_cert_dir", str),
     "leaderElect": ("leader_elect", bool),
     "leaderElectionNamespace": ("lease_namespace", str),
+    "leaderElectLeaseDuration": ("lease_seconds", str),
     "maxConcurrentReconciles": ("workers", int),
     "kubeApiQps": ("qps", (int, float)),
     "logLevel": ("log_level", str),
@@ -257,7 +269,16 @@ def options_of(stated: Mapping[str, Any], place: str) -> dict[str, Any]:
             value = tuple(str(part).strip() for part in parts)  # noqa: PLW2901 - its final form
         elif name == "webhookCertDir":
             value = Path(value)  # noqa: PLW2901 - its final form
+        elif name == "leaderElectLeaseDuration":
+            value = _seconds(value, place)  # noqa: PLW2901 - its final form
         elif name.endswith("BindAddress"):
             value = str(value)  # noqa: PLW2901 - `0` may stand there as a number
         found[field] = value
     return found
+
+
+def _seconds(text: str, place: str) -> float:
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError as error:
+        raise InputError(f"`leaderElectLeaseDuration`: {error}", place=place) from None

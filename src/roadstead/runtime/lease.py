@@ -19,19 +19,36 @@ from roadstead.kube.times import format_micro_time
 from roadstead.runtime.logs import Log
 
 SPREAD = 0.2
+WRITE_DEADLINE = 8.0
+"""Seconds a write may take, under a lease of the usual length or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Seconds. duration: a lease lasts. renew_within: without renewal it is given up.
 
-    period: between attempts. request: one attempt may take.
+    period: between attempts. request: one attempt may take. write: any other write may take, and
+    the gate asks for more lease time than that.
     """
 
     duration: float = 15.0
     renew_within: float = 10.0
     period: float = 2.0
     request: float = 5.0
+    write: float = WRITE_DEADLINE
+
+    @classmethod
+    def lasting(cls, seconds: float) -> "Terms":
+        """Terms in the usual proportions for a lease of another length."""
+        usual = cls()
+        share = seconds / usual.duration
+        return cls(
+            seconds,
+            usual.renew_within * share,
+            usual.period * share,
+            usual.request * share,
+            usual.write * share,
+        )
 
 
 class Requests(Protocol):
@@ -153,7 +170,12 @@ class Lease:
         try:
             await self._api.replace(LEASE, body, gated=False, deadline=self._terms.request)
         except ClusterError as error:
-            self._log.warning("lease not released", lease=self.ref.key, reason=error.reason)
+            self._log.warning(
+                "lease not released",
+                lease=self.ref.key,
+                reason=error.reason,
+                said=error.message,
+            )
         else:
             self._log.info("lease released", lease=self.ref.key)
 
@@ -167,7 +189,7 @@ class Lease:
             async with asyncio.timeout(max(0.0, seconds)):
                 done = await self._try(seconds)
         except ClusterError as error:
-            self._note(error.reason)
+            self._note(error.reason, error.message)
             return False
         except TimeoutError:
             self._note("Timeout")
@@ -236,7 +258,8 @@ class Lease:
             spec["leaseDurationSeconds"] = 1
         return seen.body | {"spec": spec}
 
-    def _note(self, reason: str) -> None:
+    def _note(self, reason: str, said: str = "") -> None:
         if reason not in {"", self._reason}:
-            self._log.info("lease not ours", lease=self.ref.key, reason=reason)
+            about = {"lease": self.ref.key, "reason": reason}
+            self._log.info("lease not ours", **about, **({"said": said} if said else {}))
         self._reason = reason

@@ -29,7 +29,7 @@ from roadstead.runtime.events import LiveApi
 from roadstead.runtime.feed import Feeds, raise_thresholds
 from roadstead.runtime.history import History
 from roadstead.runtime.kubeconfig import find
-from roadstead.runtime.lease import Lease
+from roadstead.runtime.lease import Lease, Terms
 from roadstead.runtime.logs import Log, Pipe, bridged, form_for, open_log, place_of
 from roadstead.runtime.loop import Loop
 from roadstead.runtime.metrics import Gauges, Metrics
@@ -110,7 +110,7 @@ class Manager:
         self._names = tuple(controller.name for controller in controllers)
         answering = tuple(admission.name for admission in admissions)
         self._capabilities = tuple(sorted((*self._names, *answering)))
-        self._stop = asyncio.Event()
+        self._stop, self._terms = asyncio.Event(), Terms.lasting(options.lease_seconds)
         self._jitter: Callable[[], float] = lambda: random.uniform(-1, 1)  # noqa: S311 - timers
         self.engine = Engine(
             controllers,
@@ -144,12 +144,8 @@ class Manager:
         )
         owners = self._owners()
         self.webhook = self._answering(admissions, owners) if admissions else None
-        api = LiveApi(self.client, clock, socket.gethostname(), owners)
-        paced = {
-            c.name: LiveApi(self.client, clock, socket.gethostname(), owners, c.rate)
-            for c in controllers
-            if c.rate
-        }
+        api = self._writing(owners)
+        paced = {c.name: self._writing(owners, c.rate) for c in controllers if c.rate}
         self.loops = tuple(
             Loop(
                 self.engine,
@@ -218,6 +214,8 @@ class Manager:
             raise self._broken(background)
         for loop in self.loops:
             loop.stop()
+        if self.webhook is not None and code == DONE:
+            await self.webhook.leave()
         grace = JOIN_SECONDS if code == DONE else 0.0
         late = sum(await asyncio.gather(*(loop.join(grace) for loop in self.loops)))
         if late:
@@ -307,6 +305,11 @@ class Manager:
 
         return Owners(self.client, self._clock.steady, fetched=fetched, forbidden=forbidden)
 
+    def _writing(self, owners: Owners, rate: float = 0.0) -> LiveApi:
+        """The client as controllers use it; no write of theirs outlasts the lease."""
+        here, longest = socket.gethostname(), self._terms.write
+        return LiveApi(self.client, self._clock, here, owners, rate, deadline=longest, log=self.log)
+
     def _answering(self, admissions: tuple[Admission, ...], owners: Owners) -> Webhook:
         """The admission server; its name is the Service's in the namespace we run in."""
         figures, folder = self.metrics.admission, self.options.webhook_cert_dir
@@ -323,8 +326,7 @@ class Manager:
                 self.log.info("certificate taken", name=name)
 
         serving = Serving(folder, name, self._clock.wall, reloaded)
-        api = LiveApi(self.client, self._clock, socket.gethostname(), owners)
-        return Webhook(self.engine, api, serving, figures, self.log)
+        return Webhook(self.engine, self._writing(owners), serving, figures, self.log)
 
     def _candidate(self) -> Lease:
         namespace = self.options.lease_namespace or self.config.namespace
@@ -335,6 +337,7 @@ class Manager:
             clock=self._clock,
             log=self.log,
             jitter=self._jitter,
+            terms=self._terms,
         )
 
     def _gate(self, seconds: float) -> None:

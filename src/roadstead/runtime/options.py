@@ -7,12 +7,15 @@ from typing import TypeVar
 
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.errors import InputError
+from roadstead.runtime.lease import Terms
 from roadstead.settings import Settings
 from roadstead.wiring import Admission, Controller
 
 Capability = TypeVar("Capability")
 JOIN_SECONDS = 20.0
 """How long a stop waits for passes in work."""
+SHORTEST_TO_LONGEST = range(3, 301)
+"""Seconds a lease may last; Kubernetes writes whole ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class RunOptions:
     webhook_port, webhook_cert_dir: for capabilities that answer admission; 0 takes a free port.
     webhook_host: the one address to answer at; empty for all there are.
     leader_elect: None for "in a cluster, and not under read_only".
-    lease_namespace: empty for the pod's, or the context's.
+    lease_namespace: empty for the pod's, or the context's. lease_seconds: a lease lasts.
     workers: passes at once for each controller; None for what each asks for.
     qps: requests a second at most; 0 for no limit of ours.
     log_level: debug, info, warning or error. log_format: text or json; empty for what fits.
@@ -47,6 +50,7 @@ class RunOptions:
     webhook_cert_dir: Path | None = None
     leader_elect: bool | None = None
     lease_namespace: str = ""
+    lease_seconds: float = Terms().duration
     workers: int | None = None
     qps: float = 0.0
     log_level: str = "info"
@@ -70,6 +74,12 @@ class RunOptions:
             )
         if self.log_format not in {"", "text", "json"}:
             raise InputError(f"--log-format: `{self.log_format}` is neither text nor json")
+        if self.lease_seconds not in SHORTEST_TO_LONGEST:
+            least, most = SHORTEST_TO_LONGEST[0], SHORTEST_TO_LONGEST[-1]
+            raise InputError(
+                f"--leader-elect-lease-duration: {self.lease_seconds:g} s is no whole number of "
+                f"seconds from {least} to {most}"
+            )
         if self.read_only and self.leader_elect:
             raise InputError(
                 "--leader-elect with --read-only: a run that writes nothing takes no lease",
