@@ -2,9 +2,13 @@
 
 EndpointAttachment and TenantGateway are ours. ApplicationDefinition is the platform's kind: what
 we ship of it is for development clusters and tests, and is never installed over the platform's.
+
+Each carries the revision of the set, so that an older one that is served can be told from what the
+program needs: it would prune fields that are written. One without the annotation is of v0.1.0.
 Source: trust-anchors 4.2, endpoint-attachments 1, tenant-gateway 1.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from roadstead.capabilities.anchors import api
@@ -61,9 +65,24 @@ APPLICATION_DEFINITION = Definition(
     ),
 )
 
+REVISION_ANNOTATION = "roadstead.dev/crd-revision"
+REVISION = 2
+"""Raised by one with every change of a definition; tests/data/crd-revisions.yaml holds each one."""
+
 SHIPPED = (APPLICATION_DEFINITION, ENDPOINT_ATTACHMENT, TENANT_GATEWAY_DEFINITION)
 
 
 def crds() -> dict[str, dict[str, Any]]:
-    """Every definition we ship, by the name of its file."""
-    return {f"{one.kind.resource}.yaml": definition_of(one) for one in SHIPPED}
+    """Every definition we ship with its revision, by the name of its file."""
+    return {f"{one.kind.resource}.yaml": _stamped(definition_of(one)) for one in SHIPPED}
+
+
+def revision_of(body: Mapping[str, Any]) -> int:
+    """The revision of a definition as it is served or shipped; 1 where it states none of ours."""
+    stated = str((body["metadata"].get("annotations") or {}).get(REVISION_ANNOTATION, ""))
+    return int(stated) if stated.isdecimal() else 1
+
+
+def _stamped(body: dict[str, Any]) -> dict[str, Any]:
+    body["metadata"]["annotations"] = {REVISION_ANNOTATION: str(REVISION)}
+    return body
