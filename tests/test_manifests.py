@@ -9,7 +9,6 @@ import yaml
 from cli_command import run
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.lineage.webhook import LINEAGE as WEBHOOK
-from roadstead.cli.manifests import files_of
 from roadstead.deploy import owners
 from roadstead.deploy.admission import INJECT, registration, service
 from roadstead.deploy.rbac import (
@@ -21,6 +20,7 @@ from roadstead.deploy.rbac import (
     Account,
     rbac,
 )
+from roadstead.deploy.shipped import files_of
 from roadstead.deploy.tenants import tenant_roles, tenant_rules
 from roadstead.kube.selectors import LabelSelector
 
