@@ -36,6 +36,7 @@ OTHERS: dict[str, Any] = {
     "caSources": {"engines": []},
     "webhook.issue": {"webhook.issue": False, "webhook.caBundle": "QUJD"},
     "webhook.caBundle": {"webhook.issue": False, "webhook.caBundle": "REVG"},
+    "webhook.trafficDistribution": "PreferClose",
     "monitoring.interval": "15s",
 }
 """Another value than the default, where the type alone does not give one."""

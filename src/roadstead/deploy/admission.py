@@ -27,6 +27,8 @@ INJECT = "cert-manager.io/inject-ca-from"
 AUTHORITY = f"{api.SERVICE_NAME}-ca"
 SECRET_NAME = f"{api.SERVICE_NAME}-tls"
 TIMEOUT_SECONDS = 10
+NEAR = "PreferSameZone"
+"""The contract's `PreferClose` under its name since Kubernetes 1.34, which warns of the old."""
 
 Json = dict[str, Any]
 
@@ -71,7 +73,7 @@ def service(home: str = HOME) -> Json:
                 "app.kubernetes.io/component": LINEAGE.name,
             },
             "ports": [{"name": "webhook", "port": 443, "targetPort": api.PORT}],
-            "trafficDistribution": "PreferClose",
+            "trafficDistribution": NEAR,
         },
     )
 

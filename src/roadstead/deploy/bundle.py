@@ -113,7 +113,9 @@ def _network(home: str) -> Iterator[Part]:
 
 def _webhook(home: str) -> Iterator[Part]:
     on = f"{ANSWERS}.enabled"
-    yield Part("webhook", (service(home),), **_switch(on))
+    asked = service(home)
+    asked["spec"]["trafficDistribution"] = hole("webhook.trafficDistribution")
+    yield Part("webhook", (asked,), **_switch(on))
     issued = certificates(home)
     issued[-1]["spec"]["secretName"] = hole("webhook.secretName")
     yield Part("certificates", issued, **_switch(on, "webhook.issue"))

@@ -195,6 +195,13 @@ VALUES = (
         "Secret of the serving certificate, `tls.crt` and `tls.key`.",
     ),
     Value("webhook.caBundle", "", _TEXT, "Bundle in base64, for a certificate of your own."),
+    Value(
+        "webhook.trafficDistribution",
+        "PreferSameZone",
+        {"enum": ["PreferSameZone", "PreferSameNode", "PreferClose"]},
+        "Which Pod of the webhook is asked; before Kubernetes 1.34 name `PreferClose`, the same "
+        "under its older name.",
+    ),
     Value("networkPolicy.enabled", True, _SWITCH, "Close the Pods but for what is named below."),
     Value(
         "networkPolicy.scrapers",
