@@ -18,7 +18,7 @@ export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-offline quick soak check bench mutants cases accept manifests docs \
-  controlplane foreign dist format
+  controlplane foreign dist format image bom changelog
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,7 @@ check: .venv/.synced ## format, lint, types, imports, docs, stale generated file
 	$(RUN)ruff check .
 	$(RUN)mypy
 	$(RUN)lint-imports --no-cache
+	$(RUN)python -m release.licences
 	$(RUN)python -m roadstead.deploy.generate --check
 	$(RUN)sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
@@ -93,5 +94,14 @@ docs: .venv/.synced ## build the documentation
 	$(RUN)python -m roadstead.deploy.generate
 	$(RUN)sphinx-build -q -W --keep-going -b html docs docs/_build/html
 
-dist: .venv/.synced ## build wheel and source archive
-	$(UV) build --quiet
+image: .venv/.synced ## build the OCI image into dist/image, without root or Docker
+	$(RUN)python -m release.image $(if $(DEBS),--debs $(DEBS))
+
+dist: .venv/.synced controlplane ## build wheel and source archive, then install and try each
+	$(RUN)python -m release.dist
+
+bom: .venv/.synced ## write the bills of materials into dist/, CycloneDX
+	$(RUN)python -m release.bom
+
+changelog: .venv/.synced ## move the fragments into CHANGELOG.md: make changelog VERSION=0.2.0
+	$(RUN)python -m release.changelog $(VERSION)

@@ -11,7 +11,8 @@ from roadstead.deploy.crds import crds as own_crds
 from roadstead.testbed import crds
 from roadstead.testbed.server import ControlPlane
 
-HERE = Path(__file__).parent
+RESULTS = Path(__file__).parent / "results.json"
+PAGE = RESULTS.parent.parent / "docs/reference/bench.md"
 PARTS = {
     "anchors": (anchors.convergence, anchors.latency, anchors.foreign),
     "attachments": (attachments.measure,),
@@ -25,22 +26,21 @@ NEIGHBOURS = {"gateways": ("gateway-api", "cert-manager")}
 """Whose kinds a part needs, where they are not those of applications and addresses."""
 
 
-async def measured(names: list[str]) -> list[rows.Row]:
-    """Every row of some parts, one server for each."""
+async def measured(name: str) -> rows.Part:
+    """Every row of one part, each of its measurements on a server of its own."""
+    if name in OFFLINE:
+        return rows.Part(rows.machine(), tuple(OFFLINE[name]()))
     found: list[rows.Row] = []
-    for name in names:
-        if name in OFFLINE:
-            found += OFFLINE[name]()
-        for measure in PARTS.get(name, ()):
-            started = time.perf_counter()
-            with ControlPlane.start() as plane:
-                theirs = crds.neighbours(NEIGHBOURS.get(name, (crds.FLUX, crds.ADDRESSES)))
-                crds.install(plane, [*own_crds().values(), *theirs])
-                plane.baseline()
-                found += await measure(plane)
-            spent = time.perf_counter() - started
-            print(f"{name}: {measure.__name__} took {spent:.0f} s", file=sys.stderr, flush=True)
-    return found
+    for measure in PARTS[name]:
+        started = time.perf_counter()
+        with ControlPlane.start() as plane:
+            theirs = crds.neighbours(NEIGHBOURS.get(name, (crds.FLUX, crds.ADDRESSES)))
+            crds.install(plane, [*own_crds().values(), *theirs])
+            plane.baseline()
+            found += await measure(plane)
+        spent = time.perf_counter() - started
+        print(f"{name}: {measure.__name__} took {spent:.0f} s", file=sys.stderr, flush=True)
+    return rows.Part(rows.machine(), tuple(found))
 
 
 def main() -> int:
@@ -48,13 +48,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="bench")
     parser.add_argument("--only", choices=sorted({*PARTS, *OFFLINE}))
     only = parser.parse_args().only
-    found = asyncio.run(measured([only] if only else [*PARTS, *OFFLINE]))
-    text = f"Measured on {rows.machine()}.\n\n{rows.table(found)}"
-    print(f"\n{text}")
-    if not only:
-        rows.write(found, HERE / "results.json")
-        rows.record(text, HERE.parent / "docs/reference/bench.md")
-    missed = [row.measure for row in found if row.met is False]
+    known = rows.read(RESULTS)
+    missed: list[str] = []
+    for name in [only] if only else [*PARTS, *OFFLINE]:
+        part = asyncio.run(measured(name))
+        print(f"\n{name}, on {part.machine}\n\n{rows.table(part.rows)}", flush=True)
+        missed += [row.measure for row in part.rows if row.met is False]
+        # The parts do not hang together, so each is kept as soon as it is there.
+        known[name] = part
+        kept = {each: known[each] for each in [*PARTS, *OFFLINE] if each in known}
+        rows.write(kept, RESULTS)
+        rows.record(kept, PAGE)
     if missed:
         print(f"missed: {', '.join(missed)}; docs/reference/bench.md says why")
     return 0

@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -64,20 +64,38 @@ def table(rows: Iterable[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(rows: Iterable[Row], path: Path) -> None:
+@dataclass(frozen=True)
+class Part:
+    """The rows of one part. machine: what they were measured on."""
+
+    machine: str
+    rows: tuple[Row, ...]
+
+
+def read(path: Path) -> dict[str, Part]:
+    """The parts that were measured before; none where no file is."""
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    return {
+        name: Part(part["machine"], tuple(Row(**row) for row in part["rows"]))
+        for name, part in stored.items()
+    }
+
+
+def write(parts: Mapping[str, Part], path: Path) -> None:
     """Write the rows as JSON, whole or not at all."""
     beside = path.with_suffix(".tmp")
-    beside.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    beside.write_text(json.dumps({name: asdict(part) for name, part in parts.items()}, indent=1))
     beside.rename(path)
 
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
-def record(text: str, page: Path) -> None:
-    """Put the table into the page, between its marks."""
+def record(parts: Mapping[str, Part], page: Path) -> None:
+    """Put a table for each part into the page, between its marks."""
     before, _, rest = page.read_text().partition(BEGIN)
     _, _, after = rest.partition(END)
+    tables = [f"`{name}`, on {part.machine}:\n\n{table(part.rows)}" for name, part in parts.items()]
     beside = page.with_suffix(".tmp")
-    beside.write_text(f"{before}{BEGIN}\n{text}{END}{after}")
+    beside.write_text("\n".join([f"{before}{BEGIN}", *tables, f"{END}{after}"]))
     beside.rename(page)

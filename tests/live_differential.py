@@ -40,6 +40,7 @@ def play(server: Cluster, name: str, workers: int = 1, unserved: Iterable[Kind] 
         workers=workers,
         stand_ins=case.stand_ins,
         unserved=unserved,
+        admissions=case.admissions,
     ) as stage:
         found, _ = play_case(case, stage)
         wrong = [f"{name}: {one}" for one in found]

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from live_review import Reviewer
 from live_time import Births, CaseClock
 from live_wire import Holds, Listened, observed, turn_now
 from roadstead.engine.api import Api
@@ -34,10 +35,11 @@ from roadstead.runtime.kubeconfig import load
 from roadstead.runtime.logs import Log, Pipe, open_log
 from roadstead.runtime.loop import Loop
 from roadstead.runtime.metrics import Metrics
+from roadstead.runtime.owners import Owners
 from roadstead.settings import Settings
 from roadstead.sim.faults import Faults
 from roadstead.sim.requests import RequestLog
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 PATIENCE_SECONDS = 60.0
 Value = TypeVar("Value")
@@ -157,6 +159,7 @@ class Process:
     """One run of our controllers, between two restarts. Make it and use it in the loop's thread.
 
     workers: passes at once; one keeps their order as it is offline.
+    reviewer: answers the server where admissions are given.
     """
 
     def __init__(
@@ -165,13 +168,14 @@ class Process:
         settings: Settings,
         shared: Shared,
         workers: int = 1,
+        admissions: Iterable[Admission] = (),
     ) -> None:
         """Start nothing yet."""
         clock = shared.clock
         self._shared = shared
         self._pipe = Pipe(os.open(os.devnull, os.O_WRONLY))
         log = open_log(self._pipe, level="error", form="json", wall=clock.wall)
-        self.engine = Watched(controllers, settings, clock, on_bug=self._bug)
+        self.engine = Watched(controllers, settings, clock, admissions=admissions, on_bug=self._bug)
         self.holds = Holds()
         self.engine.begin(self.holds, clock)
         config = load(str(shared.kubeconfig), "", {})
@@ -197,6 +201,7 @@ class Process:
             settle=lambda: None,
             rest=clock.rest,
         )
+        self.reviewer: Reviewer | None = None
         self.loops = self._loops(log, workers)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -204,13 +209,18 @@ class Process:
         clock = self._shared.clock
         metrics = Metrics(self.engine, clock, dict.fromkeys(self.engine.desks, workers))
         api = LiveApi(self.wire, clock)
+        if metrics.admission is not None:
+            owned = LiveApi(self.client, clock, "", Owners(self.client, clock.steady))
+            self.reviewer = Reviewer(self.engine, owned, metrics.admission, log, clock)
         return tuple(
             Loop(self.engine, name, api, metrics, log=log, clock=clock, workers=workers)
             for name in self.engine.desks
         )
 
     async def start(self) -> None:
-        """Begin to list, watch and work."""
+        """Begin to list, watch, work and answer."""
+        if self.reviewer is not None:
+            await self.reviewer.start()
         jobs: list[Awaitable[None]] = [self.feeds.run(), *(loop.run() for loop in self.loops)]
         self._tasks = [asyncio.ensure_future(job) for job in jobs]
 
@@ -221,6 +231,8 @@ class Process:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.reviewer is not None:
+            await self.reviewer.stop()
         await self.client.close()
         self._pipe.close()
 

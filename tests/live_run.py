@@ -163,7 +163,7 @@ class Run:
     def __init__(self, kubeconfig: Path, *flags: str) -> None:
         """Start it; its log goes to a file that nobody else sees."""
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        self._port = _free_port()
+        self._port = free_port()
         self._child = subprocess.Popen(  # noqa: S603 - our own program
             [
                 sys.executable,
@@ -281,7 +281,8 @@ def _parsed(line: str) -> dict[str, Any]:
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of this machine that nothing listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from live_admin import Admin, Reply, attempts
+from live_admin import Admin, Reply, attempts, wait_for
 from live_neighbours import unsettled
 from live_process import LoopThread, Process, Shared
+from live_review import register
 from live_time import Births, CaseClock
 from live_versions import is_served, readable, set_served, stated_in, versions_of
 from roadstead.decision import Finding
@@ -27,7 +28,7 @@ from roadstead.sim.requests import Request, Told
 from roadstead.sim.settle import DoesNotSettleError
 from roadstead.sim.stage import Answer, Target, Timer
 from roadstead.sim.world import Serving
-from roadstead.wiring import Controller
+from roadstead.wiring import Admission, Controller
 
 MOST_PASSES = 2_000
 QUIET_LOOKS = 2
@@ -53,12 +54,15 @@ class LiveStage:
         workers: int = 1,
         stand_ins: Iterable[Controller] = (),
         unserved: Iterable[Kind] = (),
+        admissions: Iterable[Admission] = (),
     ) -> None:
         """Start a thread; our process starts when the first step asks for it.
 
         stand_ins: neighbours, run beside it by a client of their own that nobody counts.
         unserved: kinds that this server does not have.
+        admissions: who reviews what is written after the start.
         """
+        self._admissions = tuple(admissions)
         self._admin, self._kinds = admin, kinds
         self._controllers, self._workers = tuple(controllers), workers
         self._clock = CaseClock(now)
@@ -74,6 +78,7 @@ class LiveStage:
         self._unserved: dict[Kind, dict[Ref, Object]] = {kind: {} for kind in unserved}
         everybody = (*self._controllers, *self._stand_ins)
         self._known: set[Kind] = {v.kind for c in everybody for v in c.views}
+        self._known |= {v.kind for one in self._admissions for v in one.views}
 
     def __enter__(self) -> Self:
         """Give itself."""
@@ -122,6 +127,7 @@ class LiveStage:
 
     def apply(self, ref: Ref, body: Mapping[str, object]) -> Answer:
         """Create, or merge what is stated."""
+        self._be_asked()
         if self._admin.get(ref) is not None:
             return self.patch(ref, body)
         reply = self._create(ref, {k: v for k, v in body.items() if k != "status"})
@@ -132,6 +138,7 @@ class LiveStage:
 
     def patch(self, ref: Ref, merge: Mapping[str, object]) -> Answer:
         """Merge; the status after the rest."""
+        self._be_asked()
         self._known.add(ref.kind)
         rest = {key: value for key, value in merge.items() if key != "status"}
         reply = self._admin.patch(ref, rest) if rest or "status" not in merge else None
@@ -152,6 +159,12 @@ class LiveStage:
         if (seen := self._admin.get(ref)) is not None:
             self._left[ref] = seen["metadata"]["resourceVersion"]
         return Answer(warnings=reply.warnings)
+
+    def _be_asked(self) -> None:
+        """Have reviewers in front of the first write of another, who know all that stands."""
+        if not self._admissions or self._process is not None:
+            return
+        self.settle()
 
     def _create(self, ref: Ref, body: Mapping[str, Any], born: str = "") -> Reply:
         self._known.add(ref.kind)
@@ -278,18 +291,36 @@ class LiveStage:
     def _start_process(self) -> None:
         if self._stand_ins and self._neighbours is None:
             theirs = Shared(self._admin.kubeconfig, self._clock, self._births)
-            made = self._made(self._stand_ins, Settings(), theirs, 1)
+            made = self._made(self._stand_ins, Settings(), theirs, 1, ())
             self._neighbours = self._thread.run(made)
             self._thread.run(self._neighbours.start())
         if self._process is None:
-            made = self._made(self._controllers, self._settings, self._shared, self._workers)
-            self._process = self._thread.run(made)
-            self._thread.run(self._process.start())
+            made = self._made(
+                self._controllers, self._settings, self._shared, self._workers, self._admissions
+            )
+            self._process = process = self._thread.run(made)
+            self._thread.run(process.start())
+            if (reviewer := process.reviewer) is not None:
+                wait_for("all was read", lambda: self._thread.ask(self._answers))
+                (path,) = {one.path for one in self._admissions}
+                register(self._admin, lambda: reviewer.webhook.asked, reviewer.port, path)
+
+    def _answers(self) -> bool:
+        """Whether whoever reviews has read all that it judges by."""
+        process = self._process
+        return process is not None and all(
+            process.engine.answers(one.name) for one in self._admissions
+        )
 
     async def _made(
-        self, controllers: tuple[Controller, ...], settings: Settings, shared: Shared, workers: int
+        self,
+        controllers: tuple[Controller, ...],
+        settings: Settings,
+        shared: Shared,
+        workers: int,
+        admissions: tuple[Admission, ...],
     ) -> Process:
-        return Process(controllers, settings, shared, workers)
+        return Process(controllers, settings, shared, workers, admissions)
 
     def _end_process(self) -> None:
         if self._process is not None:

@@ -36,6 +36,7 @@ from roadstead.capabilities.services.render import (
     storage,
     workload,
 )
+from roadstead.capabilities.services.snapshot import Previous
 from roadstead.cli.service.check_cases import CheckCase, cases
 from services_base import BASE
 
@@ -190,9 +191,9 @@ def first_group(seen: Any) -> list[str]:
     return real_groups(seen)[:1]
 
 
-def previous_wins(seen: Any) -> str:
+def whatever_runs(before: Previous, _authored: str) -> str:
     """What automation wrote stays, whatever the definition says now."""
-    return seen.previous.image if seen.previous is not None else ""
+    return before.image
 
 
 def unmarked(seen: Any) -> str:
@@ -253,7 +254,7 @@ GUARDS = (
     guard("the tunnel has no proxy mode", (policies, "VPN_PROXY", "never"), likely=("vpn",)),
     # Of the rest that is rendered.
     guard("carry-over: never", (images, "_carried", always("")), likely=("automation",)),
-    guard("carry-over: always", (images, "_carried", previous_wins), by=WORKLOADS),
+    guard("carry-over: always", (Previous, "moved", whatever_runs), by=WORKLOADS),
     guard("images carry no mark", (pod, "image", unmarked), likely=_ALWAYS),
     guard("nothing travels in a HelmRelease", (workload, "released", always(False)),
           likely=_ALWAYS),

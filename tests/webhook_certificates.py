@@ -6,6 +6,7 @@ Keys are new in every run: nothing is compared byte for byte here.
 import functools
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -16,6 +17,17 @@ from cryptography.x509.oid import NameOID
 HOST = "lineage-controller-webhook.default.svc"
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 FAR = datetime(2050, 1, 1, tzinfo=UTC)
+_SIGNS = x509.KeyUsage(
+    key_cert_sign=True,
+    crl_sign=True,
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,14 @@ def _name(text: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
 
+def _names(host: str) -> list[x509.GeneralName]:
+    """A host by its name, and by its address where it is one: Go looks at that alone then."""
+    try:
+        return [x509.DNSName(host), x509.IPAddress(ip_address(host))]
+    except ValueError:
+        return [x509.DNSName(host)]
+
+
 @functools.cache
 def authority(name: str = "tests") -> Authority:
     """An authority of its own key."""
@@ -58,6 +78,7 @@ def authority(name: str = "tests") -> Authority:
         .not_valid_before(LONG_AGO)
         .not_valid_after(FAR)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .add_extension(_SIGNS, critical=True)  # Python 3.13 asks every authority for it
         .add_extension(identity, critical=False)
         .sign(key, hashes.SHA256())
     )
@@ -78,7 +99,7 @@ def pair(host: str = HOST, *, after: datetime = FAR, before: datetime = LONG_AGO
         .serial_number(x509.random_serial_number())
         .not_valid_before(before)
         .not_valid_after(after)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(_names(host)), critical=False)
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(public), critical=False)
         .sign(issuer.key, hashes.SHA256())
     )

@@ -176,7 +176,7 @@ GOLDENS = (
     *(
         Golden(f"help-{name}", f"{name} --help")
         for name in (
-            *("plan", "run", "why", "who", "status", "docs"),
+            *("plan", "run", "why", "who", "status", "check", "docs"),
             *("up", "gateways", "manifests", "version", "completion"),
         )
     ),

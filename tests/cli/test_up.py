@@ -239,7 +239,21 @@ def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     assert len(table(Ran(ran.code, anchors, ""))) == 5
     assert stories(ran)["tenant-green/next"][-1][0] == "moved"
     assert stories(ran, "ROUTE")["tenant-green/web"][-1][0] == "moved up"
+    assert {
+        name: [line[:2] for line in lines] for name, lines in stories(ran, "SECRET").items()
+    } == {
+        **{
+            f"tenant-{name}.tenant-ca": [("visible", "-")]
+            for name in ("blue/mongodb-orders", "blue/postgres-shop")
+        },
+        "tenant-blue/harbor-registry-credentials": [("visible", "-")],
+        "tenant-blue/harbor-registry-database": [("hidden", "-")],
+        "tenant-blue/harbor-registry-robot": [("visible", "-"), ("hidden", "-")],
+        "tenant-green/nats-feed.tenant-ca": [("visible", "-"), ("gone", "-")],
+    }
     assert "stand-ins: addresses, gateway class, certificates" in ran.err
+    assert " lineage " in ran.err
+    assert not (tmp_path / ".roadstead" / "webhook").exists()
 
 
 def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
@@ -418,6 +432,26 @@ def test_waiting_ends_with_its_time(plane: ControlPlane) -> None:
     assert ran.code == 1
     assert "Pending" in ran.out
     assert time.monotonic() - began >= 3
+
+
+def test_a_cluster_that_lacks_neighbours_is_told_so_before(plane: ControlPlane) -> None:
+    """Here neither Gateway API nor cert-manager is installed; nothing is asked of what is not."""
+    ran = run("check", "--pre", "-o", "json", "--kubeconfig", str(plane.kubeconfig))
+    found = {one["name"]: one["result"] for one in json.loads(ran.out)["checks"]}
+    assert ran.code == 1, ran.err
+    assert found == {
+        "kubernetes-version": "ok",
+        "may-install": "ok",
+        "helm-releases": "ok",
+        "application-definitions": "ok",
+        "gateway-api": "error",
+        "cert-manager": "warning",
+        "address-substrate": "ok",
+    }
+    viewer = str(plane.login("viewer", "tenant-blue"))
+    asked = run("check", "--pre", "-o", "short", "--kubeconfig", viewer)
+    assert "error: may-install" in asked.out
+    assert "kubectl auth can-i create clusterroles.rbac.authorization.k8s.io" in asked.out
 
 
 def test_the_server_is_asked_for_its_version(plane: ControlPlane) -> None:

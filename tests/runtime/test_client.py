@@ -36,6 +36,7 @@ from roadstead.kube.refs import CONFIG_MAP, HELM_RELEASE, LEASE, SECRET
 from roadstead.kube.views import Form, View
 from roadstead.runtime.access import Config, Material
 from roadstead.runtime.client import Client
+from roadstead.runtime.permission import Access
 from roadstead.runtime.wire import WatchEvent
 from shelves import Shelf
 
@@ -595,6 +596,37 @@ async def test_a_read_only_client_sends_no_write(server: Faults) -> None:
         await client.get(REF)
 
     assert [seen.verb for seen in server.requests] == ["get"]
+
+
+async def test_a_read_only_client_may_ask_what_is_allowed(server: Faults) -> None:
+    """An access review is a POST that stores nothing, and is sent once."""
+    said = {"status": {"allowed": True}}
+    server.next("create", answer(msgspec.json.encode(said)), answer(b"{}"), refuse(503))
+    mine, theirs = Access("get", "", "pods/log", "ns"), Access("list", "apps", "x", "", "home/me")
+    async with server.client(read_only=True) as client:
+        assert await client.may(mine)
+        with pytest.raises(ClusterError, match="cut or malformed"):
+            await client.may(theirs)
+        with pytest.raises(ClusterError):
+            await client.may(theirs)
+
+    paths = [seen.path.rpartition("/")[2] for seen in server.requests]
+    assert ["selfsubjectaccessreviews", "subjectaccessreviews", "subjectaccessreviews"] == paths
+    assert ("get pods/log", "list x.apps") == (str(mine), str(theirs))
+    assert "log" == mine.spec["resourceAttributes"]["subresource"]
+    assert "system:serviceaccount:home:me" == theirs.spec["user"]
+
+
+async def test_a_creation_is_rehearsed_as_a_dry_run(server: Faults) -> None:
+    """Nothing is stored, by a read-only client as well; the refusal is told whole."""
+    said = 'failed calling webhook "x"'
+    server.next("create", refuse(500, "InternalError", said))
+    async with server.client(read_only=True) as client:
+        with pytest.raises(ClusterError, match=said):
+            await client.rehearse(REF, body())
+
+    (sent,) = server.requests
+    assert ("create", "All") == (sent.verb, sent.query["dryRun"])
 
 
 async def test_the_observer_hears_every_request(server: Faults) -> None:

@@ -219,14 +219,16 @@ async def test_a_read_only_run_writes_nothing_and_says_what_it_would() -> None:
         serving() as server,
         started(server, options, controller(SECRETS, decide=wanting)) as running,
     ):
-        await until(lambda: running.lines.all("read-only: nothing is written"))
-        told = running.lines.all("read-only: nothing is written")[0]
+        await until(lambda: running.lines.all("read-only: 1 objects would change"))
+        told = running.lines.all("read-only: 1 objects would change")[0]
         with pytest.raises(ClusterError) as refused:
             await running.manager.client.create(
                 SECRET, {"metadata": {"name": "x", "namespace": NS}}
             )
 
         assert told["would_change"] == 1
+        counted = 'roadstead_read_only_changes{controller="probe"} 1.0'
+        assert counted in running.manager.metrics.exposition().decode()
         assert running.lines.all("object would be created")[0]["about"] == f"Secret/{NS}/made"
         assert refused.value.reason == "ReadOnly"
         assert server.asked("create", "update", "patch", "delete") == []

@@ -5,20 +5,21 @@ import os
 import shlex
 import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from roadstead import __version__
-from roadstead.capabilities import CONTROLLERS
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
+from roadstead.cli.admitting import admitting
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
 from roadstead.cli.readings import Reading, read
 from roadstead.deploy.crds import crds
-from roadstead.deploy.rbac import ACCOUNTS, HOME, rbac
+from roadstead.deploy.rbac import ACCOUNTS, HOME, LINEAGE, rbac
 from roadstead.errors import ClusterError, TestbedError
-from roadstead.explain import exposures, servings
+from roadstead.explain import exposures, servings, sights
 from roadstead.explain.results import Result, came_to_nothing, results
 from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
@@ -50,8 +51,8 @@ SETTINGS = Settings(cozy_proxy_contract_implemented=True)
 """Nothing carries packets here, so every datapath may be asked for."""
 _STYLES = {
     **dict.fromkeys(("published", "rotated", "attached", "kept", "moved", "took over"), "green"),
-    **dict.fromkeys(("serves", "served", "moved up", "copied"), "green"),
-    **dict.fromkeys(("withdrawn", "detached", "waits", "gone"), "yellow"),
+    **dict.fromkeys(("serves", "served", "moved up", "copied", "visible"), "green"),
+    **dict.fromkeys(("withdrawn", "detached", "waits", "gone", "hidden"), "yellow"),
 }
 
 
@@ -95,6 +96,16 @@ class Demo:
     folder: Path
     keep: str
     port: int
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether the webhook is asked: where an example is about what it answers."""
+        return any(world.name == LINEAGE.capabilities[0] for world in self.worlds)
+
+    @property
+    def capabilities(self) -> tuple[str, ...]:
+        """What runs, by name."""
+        return (*CONTROLLERS, *(ADMISSIONS if self.reviewed else ()))
 
     @property
     def steps(self) -> tuple[tuple[Path, ...], ...]:
@@ -155,9 +166,12 @@ def _hand_out(folder: Path, plane: ControlPlane) -> None:
 
 async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool) -> int:
     credentials = Credentials(find(str(plane.kubeconfig), "", {}))
-    async with Client(credentials) as client:
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(Client(credentials))
         for body in rbac():
             await _put(client, _placed(body))
+        if demo.reviewed:
+            await stack.enter_async_context(admitting(plane, client, demo.folder))
         # Two worlds may share a namespace: each is read by itself, and laid over the one before.
         world = tuple(placed for path in demo.worlds for placed in _read(path))
         for placed in world:
@@ -168,7 +182,7 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
             spaces = sorted({placed.ref.namespace for placed in world if placed.ref.namespace})
             first = await _settled(running, client, spaces)
             page.talk(
-                f"roadstead {__version__}  capabilities: {' '.join(CONTROLLERS)}"
+                f"roadstead {__version__}  capabilities: {' '.join(demo.capabilities)}"
                 f"    stand-ins: {spoken(neighbours_acting)}"
                 f"    log: {demo.folder / 'run.log'}"
             )
@@ -213,7 +227,7 @@ async def _running(
             dropped=lambda: pipe.dropped,
         )
 
-    # Nobody asks for admission here: the account of the webhook has no controller.
+    # The account of the webhook has no controller; where it is asked, it runs beside these.
     managed = (
         (one, [CONTROLLERS[n] for n in one.capabilities if n in CONTROLLERS]) for one in ACCOUNTS
     )
@@ -284,7 +298,7 @@ async def _drop(client: Client, ref: Ref) -> None:
 async def _settled(running: Running, client: Client, spaces: Sequence[str]) -> Reading:
     """Read until the controllers are idle and the server shows the same several times over."""
     end = asyncio.get_running_loop().time() + PATIENCE
-    last, still = Reading({}, {}, servings.Servings({}, {}, {})), 0
+    last, still = Reading({}, {}, servings.Servings({}, {}, {}), {}), 0
     while still < STILL and asyncio.get_running_loop().time() < end:
         await asyncio.sleep(POLL)
         seen = await read(client, spaces)
@@ -309,6 +323,7 @@ def show(page: Screen, readings: Sequence[Reading]) -> int:
         ("GATEWAY", gateways),
         ("ROUTE", servings.routes(served)),
         ("REPLICA", servings.copies(served)),
+        ("SECRET", sights.outcomes([reading.sights for reading in readings])),
     )
     tables = [(name, found) for name, found in every if found]
     for number, (name, found) in enumerate(tables):

@@ -7,6 +7,7 @@ from roadstead.capabilities.anchors import api
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways import api as api_gateways
 from roadstead.capabilities.gateways.snapshot import Asked
+from roadstead.capabilities.lineage.api import MANAGED_BY
 from roadstead.capabilities.wildcards import api as wildcards
 from roadstead.errors import ClusterError
 from roadstead.explain.anchors import ANCHOR_SUBJECT, anchor_of
@@ -15,6 +16,7 @@ from roadstead.explain.exposures import Exposure
 from roadstead.explain.results import Seen
 from roadstead.explain.rows import latest
 from roadstead.explain.servings import Claiming, Copied, Serving, Servings, replica
+from roadstead.explain.sights import Sight, sights
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, SERVICE, Ref
 from roadstead.kube.shapes import part, text
@@ -30,11 +32,12 @@ ROUTES = View("httproutes", api_gateways.HTTP_ROUTE)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was there. anchors: by release. exposures: by attachment."""
+    """What was there. anchors: by release. exposures: by attachment. sights: by Secret."""
 
     anchors: dict[Ref, Seen]
     exposures: dict[Ref, Exposure]
     servings: Servings
+    sights: dict[Ref, Sight]
 
 
 async def read(client: Client, spaces: Sequence[str]) -> Reading:
@@ -44,6 +47,7 @@ async def read(client: Client, spaces: Sequence[str]) -> Reading:
     gateways: dict[Ref, Serving] = {}
     routes: dict[Ref, Claiming] = {}
     copies: dict[Ref, Copied] = {}
+    seen_by_tenants: dict[Ref, Sight] = {}
     for space in spaces:
         look = Look(client, space, Settings(), LiveClock(), (ANCHOR_SUBJECT,))
         await look.fill()
@@ -60,7 +64,9 @@ async def read(client: Client, spaces: Sequence[str]) -> Reading:
         for seen in await client.list_metadata(SECRET, space, f"{wildcards.COPY}=true"):
             ref, copied = replica(await client.get(seen.ref) or seen)
             copies[ref] = copied
-    return Reading(anchors, exposures, Servings(gateways, routes, copies))
+        judged = await client.list_metadata(SECRET, space, MANAGED_BY)
+        seen_by_tenants |= sights(judged)
+    return Reading(anchors, exposures, Servings(gateways, routes, copies), seen_by_tenants)
 
 
 async def _listed(client: Client, view: View, space: str) -> Sequence[Object]:

@@ -12,6 +12,7 @@ EXAMPLES = (
     "roadstead up --example anchors",
     "roadstead up --example attachments --once",
     "roadstead up --example gateways --once",
+    "roadstead up --example all --once",
     "roadstead up --example list",
 )
 app = application()
@@ -51,7 +52,8 @@ def up(
     """Boot Kubernetes' own API server, apply an example, and run the controllers over it.
 
     There are no nodes, so no Pod ever runs. KUBECONFIG is ignored. With --once the table is read
-    back from the API server; exit code 1 says that something in it came to nothing.
+    back from the API server; exit code 1 says that something in it came to nothing. The webhook
+    answers in the example `lineage`, in a folder of that name, and in `all`.
     """
     page = screen(color, no_color, quiet=quiet)
     if example == "list":

@@ -11,6 +11,7 @@ from roadstead.capabilities.services.api.checks import ALL_CHECKS
 from roadstead.capabilities.services.api.fields import DEFINITION
 from roadstead.capabilities.services.api.platform_fields import PLATFORM
 from roadstead.capabilities.services.api.setting import Setting
+from roadstead.deploy.installations import installations
 
 MARK = "<!-- Written by `make manifests`; edit the code instead. -->"
 
@@ -160,7 +161,7 @@ def checks() -> str:
             f"- **Remedy.** {one.remedy}",
             "",
         ]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join([*parts, *installations()]).rstrip() + "\n"
 
 
 def _check_row(one: Check) -> str:

@@ -13,6 +13,7 @@ from roadstead.capabilities.lineage.snapshot import (
     applications_of,
     definition_of,
 )
+from roadstead.capabilities.lineage.tenantsecrets import Selection
 from roadstead.decision import Finding, Reader
 from roadstead.errors import ClusterError
 from roadstead.explain.subject import Part, Told
@@ -65,7 +66,7 @@ async def visibility(secret: Object, reader: Reader) -> tuple[tuple[Part, ...], 
         return (), (f"whether its tenant sees it is unknown to you: {error.message}",)
     definition = known.definition(found[0].kind) if found else None
     if definition is None:
-        seen = secret.labels.get(api.TENANT_RESOURCE) == api.VISIBLE
+        seen = _seen_by_tenant(secret)
         return (), (
             f"no application owns it, so its own label decides: {VISIBLE if seen else HIDDEN}",
         )
@@ -74,14 +75,18 @@ async def visibility(secret: Object, reader: Reader) -> tuple[tuple[Part, ...], 
     return (Part(secret.ref, findings, _told(one, findings)),), ()
 
 
+def _seen_by_tenant(secret: Object) -> bool:
+    """Whether a tenant reads it at this moment: what its view lists, whatever the verdict is."""
+    return Selection().selects(secret)
+
+
 def _told(one: Belonging, findings: tuple[Finding, ...]) -> Told:
     hidden = findings[-1] if len(findings) < len(RULES) or findings[-1].reason else None
     verdict = HIDDEN if hidden is not None else VISIBLE
     because = f"Because {hidden.message}" if hidden is not None else "Because every rule passes"
     notes = []
     carried = one.seen.labels.get(api.TENANT_RESOURCE)
-    now = api.VISIBLE if hidden is None else api.HIDDEN
-    if one.seen.labels.get(api.MANAGED_BY) and carried != now:
+    if one.seen.labels.get(api.MANAGED_BY) and _seen_by_tenant(one.seen) != (hidden is None):
         notes.append(f"carries the verdict `{carried}` of an earlier look; the refresher asks anew")
     return Told(
         state="Hidden" if hidden is not None else "Visible",

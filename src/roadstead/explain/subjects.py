@@ -6,6 +6,7 @@ from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.services.api.checks import ALL_CHECKS
 from roadstead.explain.anchors import ANCHOR_SUBJECT
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
+from roadstead.explain.checks import CHECKS as INSTALLATION_CHECKS
 from roadstead.explain.gateways import GATEWAY_SUBJECT
 from roadstead.explain.subject import Note, Subject
 from roadstead.explain.wildcards import WILDCARD_SUBJECT
@@ -44,8 +45,22 @@ CHECKS: tuple[tuple[str, Reason], ...] = tuple(
         ),
     )
     for one in ALL_CHECKS
+) + tuple(
+    (
+        "check",
+        Reason(
+            one.name,
+            " or ".join(one.levels),
+            "",
+            meaning=one.meaning,
+            cause=one.cause,
+            remedy=one.remedy,
+        ),
+    )
+    for one in INSTALLATION_CHECKS
 )
-"""Every check of service definitions in the shape of a reason; its state is its severity."""
+"""Every check, of service definitions and of installations, in the shape of a reason; its state is
+its severity."""
 MEANINGS: Mapping[str, str] = {
     name: " ".join(dict.fromkeys(one.meaning for _, one in REASONS if one.name == name))
     for name in dict.fromkeys(reason.name for _, reason in REASONS)

@@ -106,8 +106,8 @@ class Serving:
         Raises: UnfitError.
         """
         certificate = self._certificate()
-        now, names = self._wall(), _names(certificate)
-        if not any(_covers(name, self._name) for name in names):
+        now, names = self._wall(), names_of(certificate)
+        if not any(covers(name, self._name) for name in names):
             raise UnfitError(f"{CERTIFICATE} is not for {self._name}")
         if now >= certificate.not_valid_after_utc:
             raise UnfitError(f"{CERTIFICATE} has expired")
@@ -138,7 +138,8 @@ def _no_password() -> str:
     raise ValueError
 
 
-def _names(certificate: x509.Certificate) -> tuple[str, ...]:
+def names_of(certificate: x509.Certificate) -> tuple[str, ...]:
+    """The DNS names that a certificate is for; none where it states none."""
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     except (x509.ExtensionNotFound, ValueError):
@@ -146,7 +147,7 @@ def _names(certificate: x509.Certificate) -> tuple[str, ...]:
     return tuple(found.value.get_values_for_type(x509.DNSName))
 
 
-def _covers(pattern: str, name: str) -> bool:
+def covers(pattern: str, name: str) -> bool:
     """Tell whether a name of a certificate is, or stands for, a host's. Source: RFC 6125."""
     pattern, name = pattern.lower().rstrip("."), name.lower()
     if pattern.startswith("*."):

@@ -25,7 +25,7 @@ from roadstead.runtime import health
 from roadstead.runtime.access import ACCOUNT, Config
 from roadstead.runtime.certificate import Serving
 from roadstead.runtime.client import Client
-from roadstead.runtime.clock import LiveClock, rest
+from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
 from roadstead.runtime.events import LiveApi
 from roadstead.runtime.feed import Feeds, raise_thresholds
@@ -37,12 +37,12 @@ from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.runtime.nightshift import Watchdog, report
 from roadstead.runtime.options import JOIN_SECONDS, RunOptions
 from roadstead.runtime.owners import Owners
+from roadstead.runtime.rehearsal import rehearse
 from roadstead.runtime.webhook import Webhook
 from roadstead.wiring import Admission, Controller
 
 DONE, LOST = 0, 1
 Capability = TypeVar("Capability")
-QUIET_PERIOD = 0.5
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -216,6 +216,8 @@ class Manager:
             lease=self.lease.ref.key if self.lease else "",
             read_only=self.options.read_only or "",
         )
+        if self.options.read_only:
+            self.log.info("read-only: no Lease is taken and no admission answered")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.client.close)
             await self._credentials.refresh()
@@ -268,24 +270,18 @@ class Manager:
             for loop in self.loops:
                 group.create_task(loop.run(), name="workers")
             if self.options.read_only:
-                group.create_task(self._rehearse(), name="rehearsal")
+                tallies = self.metrics.tallies.values()
+                work = rehearse(self.engine, tallies, self.log)
+                group.create_task(work, name="rehearsal")
         await self._stop.wait()
-
-    async def _rehearse(self) -> None:
-        desks, never = self.engine.desks, asyncio.Event()
-        while not all(self.engine.ready(name) for name in desks) or any(
-            len(desk.queue) or desk.queue.running() for desk in desks.values()
-        ):
-            await rest(QUIET_PERIOD, never)
-        changes = sum(sum(tally.changes.values()) for tally in self.metrics.tallies.values())
-        self.log.info("read-only: nothing is written", would_change=changes)
 
     async def _serve(self, stack: AsyncExitStack) -> None:
         if self.options.page not in {"", health.OFF}:
             raise InputError("--page-bind-address: there is no status page in this version yet")
         checks = health.readiness(self.engine, self.feeds)
         if self.webhook is not None:
-            self.ports["webhook"] = await self.webhook.serve(stack, self.options.webhook_port)
+            port, host = self.options.webhook_port, self.options.webhook_host
+            self.ports["webhook"] = await self.webhook.serve(stack, port, host)
             checks["certificate"] = self.webhook.check
         apps = {
             "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),

@@ -13,7 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from roadstead.capabilities.lineage.snapshot import SWEEP
-from roadstead.decision import Decision, Did, Finding, How, Outcome, Verdict
+from roadstead.decision import Decision, Did, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
 from roadstead.engine.passes import Passed
@@ -21,6 +21,7 @@ from roadstead.kube.refs import Ref
 from roadstead.runtime.anchor_figures import ANCHORS, AnchorFigures
 from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
 from roadstead.runtime.lineage_figures import REFRESHER, AdmissionFigures, RefresherFigures
+from roadstead.runtime.tally import Tally
 from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -49,8 +50,6 @@ _METHODS = {
 }
 _NAMED = ("name", "controller")
 
-Verdicts = tuple[tuple[str, Verdict], ...]
-
 
 def result_of(passed: Passed) -> str:
     """Say what controller-runtime would call the end of a pass."""
@@ -59,50 +58,6 @@ def result_of(passed: Passed) -> str:
     if passed.decision.backoff or passed.wrote:
         return "requeue"
     return "success" if passed.decision.recheck is None else "requeue_after"
-
-
-class Tally:
-    """How many keys of a controller are in each state, and have each finding.
-
-    Kept up to date with each pass, since counting 20,000 trails would hold up the loop.
-    changes: how many objects the last pass of a key changed, or would have.
-    """
-
-    def __init__(self) -> None:
-        """Know no key."""
-        self.states: Counter[str] = Counter()
-        self.findings: Counter[tuple[str, Verdict]] = Counter()
-        self.changes: dict[Ref, int] = {}
-        self._of: dict[Ref, tuple[str, Verdicts]] = {}
-        self._shared: dict[Verdicts, Verdicts] = {}
-
-    def note(self, key: Ref, passed: Passed) -> tuple[Finding, ...]:
-        """Take in one pass; give the refusals that the one before did not end in."""
-        before = self._take_out(key)
-        decision = passed.decision
-        if passed.wrote:
-            self.changes[key] = sum(outcome.did in _OPS for outcome in passed.outcomes)
-        if passed.gone:
-            return ()
-        verdicts: Verdicts = tuple((found.rule, found.verdict) for found in decision.findings)
-        verdicts = self._shared.setdefault(verdicts, verdicts)
-        self._of[key] = (decision.state, verdicts)
-        if decision.state:
-            self.states[decision.state] += 1
-        self.findings.update(verdicts)
-        return tuple(
-            found
-            for found in decision.findings
-            if found.verdict is Verdict.REFUSE and (found.rule, found.verdict) not in before
-        )
-
-    def _take_out(self, key: Ref) -> Verdicts:
-        self.changes.pop(key, None)
-        state, verdicts = self._of.pop(key, ("", ()))
-        if state:
-            self.states[state] -= 1
-        self.findings.subtract(verdicts)
-        return verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +108,7 @@ class Metrics:
                 self.total.labels(name, result)
             for counter in (self.errors, self.terminal, self.panics, self.timeouts):
                 counter.labels(name)
-        self.registry.register(_AtScrape(engine, clock, self.tallies))
+        self.registry.register(_AtScrape(engine, clock, self.tallies, dry=dry))
         prometheus_client.ProcessCollector(registry=self.registry)
         prometheus_client.PlatformCollector(registry=self.registry)
 
@@ -295,7 +250,10 @@ def _op(decision: Decision, outcome: Outcome) -> str:
 class _AtScrape(Collector):
     """Reads queues, views and tallies when they are asked for."""
 
-    def __init__(self, engine: Engine, clock: Clock, tallies: Mapping[str, Tally]) -> None:
+    def __init__(
+        self, engine: Engine, clock: Clock, tallies: Mapping[str, Tally], *, dry: bool
+    ) -> None:
+        self._dry = dry
         self._engine = engine
         self._clock = clock
         self._tallies = tallies
@@ -303,6 +261,7 @@ class _AtScrape(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from self._of_queues()
         yield from self._of_findings()
+        yield self._of_changes()
 
     def _of_queues(self) -> Iterator[Metric]:
         now = self._clock.steady()
@@ -345,6 +304,17 @@ class _AtScrape(Collector):
             objects.add_metric((view.name,), len(store))
             states.add_metric((view.name, store.state.value), 1)
         yield from (objects, states)
+
+    def _of_changes(self) -> Metric:
+        """What a rehearsal would do; where writes are carried out there is nothing to count."""
+        family = GaugeMetricFamily(
+            "roadstead_read_only_changes",
+            "Objects that would change but for --read-only.",
+            labels=("controller",),
+        )
+        for name, tally in self._tallies.items() if self._dry else ():
+            family.add_metric((name,), len(tally.would_change()))
+        return family
 
     def describe(self) -> Iterable[Metric]:
         return ()

@@ -20,6 +20,7 @@ class RunOptions:
     settings: what the decisions may know. read_only: decide, report, write nothing.
     metrics, health, page: addresses such as `:8080`; `0` or empty serves nothing.
     webhook_port, webhook_cert_dir: for capabilities that answer admission; 0 takes a free port.
+    webhook_host: the one address to answer at; empty for all there are.
     leader_elect: None for "in a cluster, and not under read_only".
     lease_namespace: empty for the pod's, or the context's.
     workers: passes at once for each controller; None for what each asks for.
@@ -38,6 +39,7 @@ class RunOptions:
     health: str = ":8081"
     page: str = ""
     webhook_port: int = 9443
+    webhook_host: str = ""
     webhook_cert_dir: Path | None = None
     leader_elect: bool | None = None
     lease_namespace: str = ""

@@ -4,9 +4,9 @@ It decides nothing and keeps nothing: what an answer holds is given to the calle
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -16,6 +16,7 @@ from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import Form, View
+from roadstead.runtime.permission import Access, decode_allowed
 from roadstead.runtime.refusals import cut, quiet
 from roadstead.runtime.transport import Call, Transport
 from roadstead.runtime.wire import (
@@ -35,6 +36,7 @@ from roadstead.runtime.wire import (
     decode_object,
     decode_page,
     decode_written,
+    encode,
     path_of,
     selection_of,
 )
@@ -88,6 +90,28 @@ class Reads:
                 return None
             raise
         return decode_written(ref.kind, content, str(ref))
+
+    async def may(self, asked: Access) -> bool:
+        """Whether somebody may do something, as the API server's authorizers say.
+
+        Raises: ClusterError; status 403 where the caller may not ask it of another.
+        """
+        kind = "SubjectAccessReview" if asked.account else "SelfSubjectAccessReview"
+        path = f"/apis/authorization.k8s.io/v1/{kind.lower()}s"
+        body = {"apiVersion": "authorization.k8s.io/v1", "kind": kind, "spec": asked.spec}
+        about = f"whether {asked.account or 'you'} may {asked}"
+        call = Call("create", "POST", path, about, encode(body), gated=False, asks=True)
+        return decode_allowed(await self._transport.send(call), about)
+
+    async def rehearse(self, ref: Ref, body: Mapping[str, Any]) -> None:
+        """Have the API server go through a creation and store nothing; admission is asked.
+
+        body: holds nothing that must not be shown, so that a refusal may be told whole.
+        Raises: ClusterError with the words of whoever refuses.
+        """
+        path = f"{path_of(ref.kind, ref.namespace)}?dryRun=All"
+        call = Call("create", "POST", path, ref, encode(body), gated=False, asks=True)
+        await self._transport.send(call)
 
     async def kinds(self, *, deadline: float | None = None) -> dict[tuple[str, str], Kind]:
         """Every kind that is served, by `apiVersion` and name.

@@ -65,6 +65,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     verb: for logs and figures, as RBAC has it but for `apply` and `update-status`; `get` and
         `list` may be repeated. about: the object or collection.
     hush: keep the server's sentence out of errors. gated: whether the gate is asked.
+    asks: a POST that stores nothing, such as an access review; sent by a read-only run, too.
     """
 
     verb: str
@@ -77,6 +78,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     hush: bool = False
     gated: bool = True
     deadline: float | None = None
+    asks: bool = False
 
     def __repr__(self) -> str:
         """Name it; the body stays out of sight."""
@@ -122,7 +124,7 @@ class Transport:
         Raises: ClusterError.
         """
         write = call.verb not in _READS
-        if write and self._limits.read_only:
+        if write and self._limits.read_only and not call.asks:
             raise ClusterError(
                 f"{call.verb} {call.about}: not sent, this run is read-only",
                 reason="ReadOnly",

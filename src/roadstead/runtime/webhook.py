@@ -34,7 +34,10 @@ _OK, _ERROR = HTTPStatus.OK, HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 class Webhook:
-    """Answers for every admission of an engine, at the path of each."""
+    """Answers for every admission of an engine, at the path of each.
+
+    asked: how many requests there were.
+    """
 
     def __init__(
         self,
@@ -48,13 +51,14 @@ class Webhook:
         self._engine, self._api, self._log = engine, api, log
         self._serving, self._figures = serving, figures
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
+        self.asked = 0
         self._told: OrderedDict[tuple[str, str], None] = OrderedDict()
         figures.expires(lambda: serving.not_after)
 
-    async def serve(self, stack: AsyncExitStack, port: int) -> int:
+    async def serve(self, stack: AsyncExitStack, port: int, host: str = "") -> int:
         """Serve until the stack closes; give the port.
 
-        port: 0 takes a free one.
+        port: 0 takes a free one. host: the one IPv4 address to listen on; empty for all there are.
         Raises: InputError when the port cannot be used.
         """
         app = web.Application(client_max_size=LARGEST_BODY)
@@ -68,7 +72,7 @@ class Webhook:
         stack.push_async_callback(runner.cleanup)
         self.look()
         try:
-            site = web.SockSite(runner, listening(port), ssl_context=self._serving.context)
+            site = web.SockSite(runner, listening(port, host), ssl_context=self._serving.context)
             await site.start()
         except OSError as error:
             raise InputError(
@@ -94,6 +98,7 @@ class Webhook:
     def _page(self, admission: Admission) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def page(request: web.Request) -> web.Response:
             began, response = time.monotonic(), web.Response(status=_ERROR)
+            self.asked += 1
             try:
                 response = await self._answered(admission, request)
             except web.HTTPException as error:
@@ -167,11 +172,14 @@ class Webhook:
                 yield
 
 
-def listening(port: int) -> socket.socket:
+def listening(port: int, host: str = "") -> socket.socket:
     """One socket for every address of both families, so that a free port is one port.
 
+    host: the one IPv4 address to listen on instead.
     Raises: OSError when the port cannot be used.
     """
+    if host:
+        return socket.create_server((host, port))
     if socket.has_dualstack_ipv6():
         return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True)
     return socket.create_server(("", port))

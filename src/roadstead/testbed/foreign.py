@@ -4,13 +4,15 @@ Each tool is a Go module of its own in the checkout's `tools/`, compiled once in
 control plane is. It reads one JSON request a line and answers each with one line; what the requests
 hold stands at the top of its `main.go`.
 
-| tool      | what answers |
-|-----------|--------------|
-| cilium    | Cilium's policy parser and its policy repository |
-| netpol    | kube-network-policies, on native NetworkPolicies |
-| helm      | Helm's template engine and linter |
-| kustomize | `kustomize build` |
-| promtool  | Prometheus' reader of rules, its language, and its evaluation of rules |
+| tool       | what answers |
+|------------|--------------|
+| actionlint | actionlint, on workflow files |
+| cilium     | Cilium's policy parser and its policy repository |
+| netpol     | kube-network-policies, on native NetworkPolicies |
+| helm       | Helm's template engine and linter |
+| kustomize  | `kustomize build` |
+| oci        | go-containerregistry, which writes our image and reads it back |
+| promtool   | Prometheus' reader of rules, its language, and its evaluation of rules |
 """
 
 import json
@@ -23,7 +25,7 @@ from typing import Any
 from roadstead.errors import TestbedError
 from roadstead.testbed.build import Progress, compiled, reported, say, sources
 
-TOOLS = ("cilium", "helm", "kustomize", "netpol", "promtool")
+TOOLS = ("actionlint", "cilium", "helm", "kustomize", "netpol", "oci", "promtool")
 LIMIT_SECONDS = 600.0
 
 

@@ -1,7 +1,9 @@
 """What a tenant sees of Secrets: the view that the platform serves as `tenantsecrets`.
 
-Pure functions over Secrets, for `plan`, `why` and tests; nothing here is served. The view is
-filtered by label, never by key: every byte of a Secret that has the label reaches the tenant.
+Pure functions over Secrets; nothing here is served. `why` and `up` ask them what a tenant sees, and
+what the view does beyond that, a watch and a tenant's own writes, is the contract in a form that
+tests hold. It is filtered by label, never by key: every byte of a Secret that has the label reaches
+the tenant.
 Source: lineage 8.
 """
 

@@ -1,0 +1,1 @@
+"""What a release is made of: image, archives, bill of materials, notes. Nothing of it ships."""
