@@ -63,6 +63,7 @@ class Cluster:
 
     folder: for files of the tests, removed at the end.
     plane: the control plane where it is ours; None for another cluster.
+    tokens: a kubeconfig of each account of ours that the baseline has.
     """
 
     binary: Path
@@ -72,6 +73,7 @@ class Cluster:
     folder: Path
     plane: ControlPlane | None = None
     kept: set[Ref] = field(default_factory=set)
+    tokens: dict[str, Path] = field(default_factory=dict)
 
     @property
     def own(self) -> ControlPlane:

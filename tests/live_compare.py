@@ -16,6 +16,7 @@ from typing import Any
 from live_stage import LiveStage
 from roadstead.capabilities.attachments.api.names import ATTACHMENT, CLAIM
 from roadstead.capabilities.gateways.api import CERTIFICATE, GATEWAY, HTTP_ROUTE, ISSUER
+from roadstead.deploy.rbac import HOME
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import ENDPOINT_SLICE, NAMESPACE, SECRET, SERVICE, Kind, Ref
 from roadstead.sim.compare import shown
@@ -105,10 +106,11 @@ def state_of(found: Iterable[Object], words: Words, told: Iterable[Told] = ()) -
 def _everywhere(seen: Object) -> bool:
     """Tell whether an object is there without any case.
 
-    Those of kube-system and its like are; so are the slices of a controller the world lacks.
+    Those of kube-system and its like are, and the namespace of our accounts; so are the slices of
+    a controller the world lacks.
     """
     place = seen.meta.namespace
-    named = seen.kind == NAMESPACE and seen.meta.name in EVERY_CLUSTER_HAS
+    named = seen.kind == NAMESPACE and seen.meta.name in {*EVERY_CLUSTER_HAS, HOME}
     own = seen.kind in {SERVICE, ENDPOINT_SLICE} and seen.meta.name == "kubernetes"
     if seen.labels.get(SLICED_BY) == SLICER:
         return True

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from live_accounts import account_of
 from live_cluster import Cluster
 from live_compare import (
     IGNORED,
@@ -41,6 +42,7 @@ def play(server: Cluster, name: str, workers: int = 1, unserved: Iterable[Kind] 
         stand_ins=case.stand_ins,
         unserved=unserved,
         admissions=case.admissions,
+        kubeconfig=runs_as(server, case),
     ) as stage:
         found, _ = play_case(case, stage)
         wrong = [f"{name}: {one}" for one in found]
@@ -52,6 +54,15 @@ def play(server: Cluster, name: str, workers: int = 1, unserved: Iterable[Kind] 
     here = of_world(offline, kinds)
     ignored = ignored_paths(IGNORED.read_text())
     return wrong + [f"{name}: {line}" for line in differences(here, there, ignored)]
+
+
+def runs_as(server: Cluster, case: Case) -> Path | None:
+    """The kubeconfig of the one account that runs a case's capabilities; None where none does.
+
+    So a case is played with the rights that ship, and under the policies of that account.
+    """
+    account = account_of(one.name for one in case.controllers)
+    return server.tokens.get(account.name) if account else None
 
 
 def refs_of(case: Case) -> Iterator[Ref]:

@@ -6,6 +6,7 @@ runs. Every step waits for a condition of the server and of the process, never f
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -55,19 +56,21 @@ class LiveStage:
         stand_ins: Iterable[Controller] = (),
         unserved: Iterable[Kind] = (),
         admissions: Iterable[Admission] = (),
+        kubeconfig: Path | None = None,
     ) -> None:
         """Start a thread; our process starts when the first step asks for it.
 
         stand_ins: neighbours, run beside it by a client of their own that nobody counts.
         unserved: kinds that this server does not have.
         admissions: who reviews what is written after the start.
+        kubeconfig: as whom our process runs; the administrator when None.
         """
         self._admissions = tuple(admissions)
         self._admin, self._kinds = admin, kinds
         self._controllers, self._workers = tuple(controllers), workers
         self._clock = CaseClock(now)
         self._births = Births(self._clock)
-        self._shared = Shared(admin.kubeconfig, self._clock, self._births)
+        self._shared = Shared(kubeconfig or admin.kubeconfig, self._clock, self._births)
         self._thread = LoopThread()
         self._process: Process | None = None
         self._stand_ins = tuple(stand_ins)

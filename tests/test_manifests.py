@@ -1,15 +1,18 @@
 """What is installed: each account's rights as its contract lists them, and the tenants' rules."""
 
+from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
 import yaml
 
+from certificates import CERT1
 from cli_command import run
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.lineage.webhook import LINEAGE as WEBHOOK
-from roadstead.deploy import owners
+from roadstead.deploy import cel, owners
+from roadstead.deploy.account_policies import GUARDS, HEADER, account_policies
 from roadstead.deploy.admission import INJECT, registration, service
 from roadstead.deploy.rbac import (
     ACCOUNTS,
@@ -21,29 +24,33 @@ from roadstead.deploy.rbac import (
     rbac,
 )
 from roadstead.deploy.shipped import files_of
-from roadstead.deploy.tenants import tenant_roles, tenant_rules
+from roadstead.deploy.tenants import tenant_roles, tenant_rules, tenant_tiers
+from roadstead.kube.refs import EVENT
 from roadstead.kube.selectors import LabelSelector
 
 GROUP = "local.sdn.cozystack.io"
 VIEW = {"get", "list", "watch"}
-OWN = VIEW | {"create", "update", "delete"}
+SEEN = {"list", "watch"}
+"""Of what is read from views alone: the contracts list `get` as well, and nothing uses it."""
+OWN = SEEN | {"create", "update", "delete"}
 OF_GATEWAYS = {
-    "tenantgateways.gateway.cozystack.io": VIEW,
-    "tenantgateways/status.gateway.cozystack.io": {"get", "update"},
+    "tenantgateways.gateway.cozystack.io": SEEN,
+    "tenantgateways/status.gateway.cozystack.io": {"update"},
     "tenantgateways/finalizers.gateway.cozystack.io": {"update"},
-    "gateways.gateway.networking.k8s.io": OWN,
+    "gateways.gateway.networking.k8s.io": SEEN | {"create", "update"},
     "httproutes.gateway.networking.k8s.io": OWN,
-    "tlsroutes.gateway.networking.k8s.io": VIEW,
-    "gatewayclasses.gateway.networking.k8s.io": VIEW,
-    "httproutes/status.gateway.networking.k8s.io": {"get", "update"},
-    "tlsroutes/status.gateway.networking.k8s.io": {"get", "update"},
-    "referencegrants.gateway.networking.k8s.io": VIEW,
+    "tlsroutes.gateway.networking.k8s.io": SEEN,
+    "gatewayclasses.gateway.networking.k8s.io": SEEN,
+    "httproutes/status.gateway.networking.k8s.io": {"update"},
+    "tlsroutes/status.gateway.networking.k8s.io": {"update"},
+    "referencegrants.gateway.networking.k8s.io": SEEN,
     "certificates.cert-manager.io": OWN,
     "issuers.cert-manager.io": OWN,
-    "namespaces": VIEW | {"patch"},
+    "namespaces": SEEN | {"patch"},
 }
-"""Tenant-gateway 10b, the grants that its sections 4.2 and 6 have read, and the finalizers that
-OwnerReferencesPermissionEnforcement asks for. No Secret is read."""
+"""What of tenant-gateway 10b is used, the grants that its sections 4.2 and 6 have read, and the
+finalizers that OwnerReferencesPermissionEnforcement asks for. No Secret is read."""
+OWN_PARTS = {"status", "finalizers"}
 LEADS = {"leases.coordination.k8s.io": {"get", "create", "update"}}
 
 
@@ -70,14 +77,17 @@ def granted(account: Account, role: str) -> dict[str, set[str]]:
 
 
 def test_the_anchors_may_do_what_the_contract_lists_and_no_more() -> None:
-    """Source: trust-anchors 10 and wildcard-secrets 10, which share one account."""
+    """What of the list is used, and nothing beside it.
+
+    Source: trust-anchors 10 and wildcard-secrets 10, which share one account.
+    """
     assert {
         "secrets": VIEW | {"create", "update", "delete"},
         "events": {"create", "patch"},
-        "namespaces": VIEW,
-        "tenantgateways.gateway.cozystack.io": VIEW,
-        "helmreleases.helm.toolkit.fluxcd.io": VIEW,
-        "applicationdefinitions.cozystack.io": VIEW,
+        "namespaces": SEEN,
+        "tenantgateways.gateway.cozystack.io": SEEN,
+        "helmreleases.helm.toolkit.fluxcd.io": SEEN,
+        "applicationdefinitions.cozystack.io": SEEN,
     } == granted(ANCHORS, "ClusterRole")
     assert LEADS == granted(ANCHORS, "Role")
 
@@ -88,18 +98,16 @@ def test_the_attachments_may_do_what_the_contract_lists_and_no_more() -> None:
     Neither update nor patch on claims: what somebody else has made cannot be written to. `delete`
     on attachments is beyond the list: OwnerReferencesPermissionEnforcement asks for it.
     """
-    write = {"get", "update", "patch"}
-
     assert {
-        "services": VIEW | {"create", "update", "patch", "delete"},
-        f"endpointattachments.{GROUP}": VIEW | {"update", "patch", "delete"},
-        f"endpointattachments/status.{GROUP}": write,
-        f"endpointattachments/finalizers.{GROUP}": write,
+        "services": VIEW | {"create", "update", "delete"},
+        f"endpointattachments.{GROUP}": VIEW | {"patch", "delete"},
+        f"endpointattachments/status.{GROUP}": {"update"},
+        f"endpointattachments/finalizers.{GROUP}": {"update"},
         f"ipaddressclaims.{GROUP}": VIEW | {"create", "delete"},
         f"ipaddresses.{GROUP}": VIEW,
         f"ipaddressclasses.{GROUP}": VIEW,
-        "endpointslices.discovery.k8s.io": VIEW,
-        "helmreleases.helm.toolkit.fluxcd.io": VIEW,
+        "endpointslices.discovery.k8s.io": SEEN,
+        "helmreleases.helm.toolkit.fluxcd.io": SEEN,
         "events": {"create", "patch"},
         **OF_GATEWAYS,
     } == granted(ATTACHMENTS, "ClusterRole")
@@ -107,8 +115,8 @@ def test_the_attachments_may_do_what_the_contract_lists_and_no_more() -> None:
 
 
 OWNED = {
-    "applicationdefinitions.cozystack.io": {"list", "watch"},
-    "helmreleases.helm.toolkit.fluxcd.io": {"list", "watch"},
+    "applicationdefinitions.cozystack.io": SEEN,
+    "helmreleases.helm.toolkit.fluxcd.io": SEEN,
 }
 
 
@@ -116,7 +124,7 @@ def test_the_webhook_may_do_what_the_contract_lists_and_no_more() -> None:
     """Source: lineage 10. No Secret is read or watched, and nothing is written."""
     assert {
         **OWNED,
-        "namespaces": {"list", "watch"},
+        "namespaces": SEEN,
         "schedulingclasses.cozystack.io": {"get"},
     } == granted(LINEAGE, "ClusterRole")
     assert not LINEAGE.home
@@ -239,6 +247,34 @@ def test_tenants_write_attachments_and_never_their_status() -> None:
     assert tenant_rules() == {one["metadata"]["name"]: one["rules"] for one in tenant_roles()}
 
 
+def test_a_tier_is_taken_up_by_the_platform_and_by_kubernetes() -> None:
+    """By the labels that both select; the rules on attachments are those of the platform's roles.
+
+    The labels are those of the platform's chart `cozystack-basics`.
+    """
+    resource, secrets = f"endpointattachments.{GROUP}", "tenantsecrets.core.cozystack.io"
+    platform, builtin = "rbac.cozystack.io/aggregate-to-", "rbac.authorization.k8s.io/aggregate-to-"
+
+    assert {
+        "roadstead:tenant": ({f"{platform}tenant"}, {resource: {"*"}, secrets: VIEW}),
+        "roadstead:tenant:view": (
+            {f"{platform}tenant-view", f"{builtin}view"},
+            {resource: VIEW},
+        ),
+        "roadstead:tenant:use": ({f"{platform}tenant-use", f"{builtin}edit"}, {secrets: VIEW}),
+        "roadstead:tenant:admin": (
+            {f"{platform}tenant-admin", f"{builtin}admin"},
+            {resource: {"create", "update", "patch", "delete"}},
+        ),
+    } == {
+        one["metadata"]["name"]: (
+            {key for key in one["metadata"]["labels"] if "aggregate-to" in key},
+            may(one["rules"]),
+        )
+        for one in tenant_tiers()
+    }
+
+
 def test_the_file_for_tenants_says_that_it_is_to_be_merged() -> None:
     """Applied as it stands it would take the platform's other rules away."""
     (text,) = files_of("tenant-roles").values()
@@ -262,3 +298,47 @@ def test_an_account_that_does_not_exist_is_named() -> None:
     assert (2, "") == (ran.code, ran.out)
     assert "there is no account `roadstead-anchor`" in ran.err
     assert ATTACHMENTS.name in ran.err
+
+
+def test_the_policies_are_about_accounts_in_the_namespace_asked_for() -> None:
+    """Closed by default, without parameters, each for one account."""
+    bodies = account_policies("home")
+    users = {f"system:serviceaccount:home:{one.name}" for one in ACCOUNTS}
+
+    for policy in (one for one in bodies if one["kind"] == "ValidatingAdmissionPolicy"):
+        assert "Fail" == policy["spec"]["failurePolicy"]
+        assert "paramKind" not in policy["spec"]
+        (condition,) = policy["spec"]["matchConditions"]
+        assert any(condition["expression"].endswith(f"== '{user}'") for user in users)
+    bindings = [one for one in bodies if one["kind"] == "ValidatingAdmissionPolicyBinding"]
+    assert [["Deny"]] * len(GUARDS) == [one["spec"]["validationActions"] for one in bindings]
+    assert {guard.policy for guard in GUARDS} == {one["spec"]["policyName"] for one in bindings}
+
+
+def test_the_certificate_and_the_key_are_known_within_base64() -> None:
+    """What the anchors' policy looks for, wherever in a group of three bytes it begins."""
+    for before in range(6):
+        for after in range(6):
+            packed = b64encode(b"x" * before + b"PRIVATE KEY" + b"y" * after).decode()
+            assert 1 == sum(one in packed for one in cel.spellings("PRIVATE KEY"))
+    assert not any(one in b64encode(CERT1).decode() for one in cel.spellings("PRIVATE KEY"))
+    assert 0 == len(HEADER) % 3
+    assert b64encode(CERT1).startswith(b64encode(HEADER.encode()))
+
+
+@pytest.mark.parametrize("account", ACCOUNTS, ids=[one.name for one in ACCOUNTS])
+def test_every_right_to_write_is_under_a_policy(account: Account) -> None:
+    """But for what a policy could not narrow: our own statuses, events, and the lease at home."""
+    writes = {
+        right.resource
+        for right in account.cluster
+        if set(right.verbs) - {"get", "list", "watch"} and right.kind != EVENT
+    }
+    judged = {
+        f"{kind.plural}/{part}" if part else kind.plural
+        for guard in GUARDS
+        if guard.account == account
+        for kind, part in guard.resources
+    }
+
+    assert {one for one in writes - judged if one.partition("/")[2] not in OWN_PARTS} == set()

@@ -86,7 +86,9 @@ FORMATS = {
     },
     "manifests rbac": ("yaml", "json"),
     "manifests crds": ("yaml", "json"),
+    "manifests policies": ("yaml", "json"),
     "manifests tenant-roles": ("yaml", "json"),
+    "manifests tenant-tiers": ("yaml", "json"),
     "manifests rbac --account roadstead-attachments": ("yaml", "json"),
     "manifests rbac --account nobody": ("yaml", "json"),
     **{

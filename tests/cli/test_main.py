@@ -146,7 +146,9 @@ def test_manifests_are_written_where_asked(tmp_path: Path) -> None:
     """The folder holds what the command prints."""
     for what, names in (
         ("rbac", ["rbac/accounts.yaml"]),
+        ("policies", ["policies/accounts.yaml"]),
         ("tenant-roles", ["rbac/tenant-roles.yaml"]),
+        ("tenant-tiers", ["rbac/tenant-tiers.yaml"]),
         ("crds", [f"crds/{name}" for name in crds()]),
     ):
         assert run("manifests", what, "--out", str(tmp_path), "-q").out == ""

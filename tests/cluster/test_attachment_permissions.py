@@ -1,42 +1,38 @@
-"""Attachments with exactly the rights that ship: an address from end to end, and what is refused.
+"""Attachments with exactly the rights that ship: what is refused, and to whom.
 
-Source: endpoint-attachments 8.1, 8.2 and 9.1 (T35, T78, T80). Who asked for what is read from the
-audit log.
+Source: endpoint-attachments 8.2 and 9.1 (T35, T78, T80). An address from end to end, and that no
+right is spare, stand in test_rights.py.
 """
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+from attachment_scene import (
+    ELSEWHERE,
+    NS,
+    REF,
+    attachment,
+    body,
+    controlled,
+    platform,
+    says_so,
+)
 from live_admin import Admin, wait_for
 from live_cluster import Cluster
-from live_run import Run, grant, kind_of, logged_in, running, user_of
-from live_scene import gone, release
-from roadstead.capabilities.attachments.api.names import (
-    ADDRESS,
-    ATTACHMENT,
-    CLAIM,
-    CLASS,
-    DEFAULT_ANNOTATION,
-    TENANT_RESOURCE,
-    TRIPLE,
-)
-from roadstead.deploy.rbac import ATTACHMENTS, GATEWAY_RIGHTS, HOME
+from live_run import Run, grant, kind_of, logged_in, running
+from roadstead.capabilities.attachments.api.names import ADDRESS, ATTACHMENT, CLAIM, CLASS
+from roadstead.deploy.rbac import ATTACHMENTS, HOME
 from roadstead.deploy.tenants import tenant_roles
-from roadstead.kube.refs import NAMESPACE, SERVICE, Kind
+from roadstead.kube.refs import NAMESPACE, Kind
 from roadstead.sim.quota import QUOTA
 
 pytestmark = pytest.mark.cluster
 
-NS, ELSEWHERE = "tenant-foo", "tenant-bar"
-REF = ATTACHMENT.ref(NS, "a")
-ENDPOINT = SERVICE.ref(NS, "postgres-mydb-rw")
-HELD = ADDRESS.ref("", "ip-203-0-113-7")
 FLAGS = (
     "--only=attachments",
     "--leader-elect",
@@ -48,8 +44,6 @@ POLICIES = {
     "ValidatingAdmissionPolicy": f"{_ADMISSION}/validatingadmissionpolicies",
     "ValidatingAdmissionPolicyBinding": f"{_ADMISSION}/validatingadmissionpolicybindings",
 }
-Verb = tuple[str, str, str]
-"""Group, resource with its subresource, verb."""
 
 
 @contextmanager
@@ -59,145 +53,9 @@ def at_work(server: Cluster, *flags: str) -> Iterator[Run]:
         yield run.wait_ready()
 
 
-def body(kind: Kind, name: str, namespace: str = "", **rest: Any) -> dict[str, Any]:
-    """An object. rest: `labels`, `annotations` or `owners`, and parts of the body."""
-    places = {"labels": "labels", "annotations": "annotations", "owners": "ownerReferences"}
-    meta = {place: rest.pop(key) for key, place in places.items() if key in rest}
-    meta |= {"name": name} | ({"namespace": namespace} if namespace else {})
-    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **rest}
-
-
-def attachment(name: str = "a", **balancer: Any) -> dict[str, Any]:
-    """An attachment of the scene's endpoint."""
-    spec = {
-        "applicationRef": {"kind": "Postgres", "name": "mydb"},
-        "endpoint": {"serviceName": ENDPOINT.name},
-        "loadBalancer": balancer,
-    }
-    return body(ATTACHMENT, name, NS, spec=spec)
-
-
-def platform(admin: Admin) -> None:
-    """An application with an endpoint that tenants may see, and a class of addresses."""
-    release(admin, NS)
-    triple = dict(zip(TRIPLE, ("apps.cozystack.io", "Postgres", "mydb"), strict=True))
-    admin.made(
-        SERVICE,
-        body(
-            SERVICE,
-            ENDPOINT.name,
-            NS,
-            labels={**triple, TENANT_RESOURCE: "true"},
-            spec={"selector": {"role": "primary"}, "ports": [{"name": "db", "port": 5432}]},
-        ),
-    )
-    spec = {"provisioner": "tests", "loadBalancerClass": "example.org/tests"}
-    marks = {DEFAULT_ANNOTATION: "true"}
-    admin.made(CLASS, body(CLASS, "public", annotations=marks, spec=spec))
-
-
-def bind(admin: Admin, claim: str) -> None:
-    """Do what the address substrate does: hold an address for a claim."""
-    spec = {
-        "className": "public",
-        "address": "203.0.113.7",
-        "claimRef": {"namespace": NS, "name": claim},
-        "source": {},
-    }
-    admin.made(ADDRESS, body(ADDRESS, HELD.name, spec=spec))
-    addresses = [{"name": HELD.name, "address": "203.0.113.7"}]
-    status = {"phase": "Bound", "className": "public", "addresses": addresses}
-    admin.patched(CLAIM.ref(NS, claim), {"status": status}, "/status")
-
-
-def associate(admin: Admin, namespace: str | None) -> None:
-    """Say that a Service of a namespace holds the address; None for nobody."""
-    told = {"kind": "Service", "namespace": namespace, "name": "holder"} if namespace else None
-    admin.patched(HELD, {"status": {"associatedTo": told}}, "/status")
-
-
-def provisioned(admin: Admin, reason: str, saying: str = "") -> dict[str, Any]:
-    """Wait until an attachment says so of its address; give it."""
-
-    def found() -> dict[str, Any] | None:
-        seen = admin.get(REF) or {}
-        for one in (seen.get("status") or {}).get("conditions") or ():
-            if (one["type"], one["reason"]) == ("Provisioned", reason) and saying in one["message"]:
-                return seen
-        return None
-
-    seen: dict[str, Any] = wait_for(f"{reason} of {REF}: {admin.get(REF)}", found)
-    return seen
-
-
-def one_of(admin: Admin, kind: Kind) -> dict[str, Any]:
-    """Wait for the one object of a kind that the attachment controls; give it."""
-
-    def found() -> dict[str, Any] | None:
-        every = [
-            seen
-            for seen in admin.objects(kind, NS)
-            if any(
-                o["kind"] == ATTACHMENT.kind for o in seen["metadata"].get("ownerReferences", ())
-            )
-        ]
-        return every[0] if len(every) == 1 else None
-
-    seen: dict[str, Any] = wait_for(f"one {kind.kind}", found)
-    return seen
-
-
-def asked(server: Cluster, since: int) -> dict[Verb, set[int]]:
-    """What the account has asked for, with the codes of the answers."""
-    found: dict[Verb, set[int]] = {}
-    for entry in server.own.audit_entries(since):
-        ref = entry.get("objectRef") or {}
-        if entry["user"]["username"] != user_of(ATTACHMENTS.name) or "resource" not in ref:
-            continue
-        part = f"/{ref['subresource']}" if "subresource" in ref else ""
-        verb = (ref.get("apiGroup", ""), ref["resource"] + part, entry["verb"])
-        found.setdefault(verb, set()).add(entry["responseStatus"]["code"])
-    return found
-
-
-def test_the_rights_that_ship_are_enough_and_are_used(server: Cluster) -> None:
-    """From the first write to the last nothing is forbidden, and no right is there for nothing."""
-    admin, mark = server.admin, server.own.audit_mark()
-    platform(admin)
-    admin.made(SERVICE, body(SERVICE, "holder", ELSEWHERE, spec={"ports": [{"port": 1}]}))
-    declared = ("--cozy-proxy-contract-implemented", "--attachment-tenant-classes=public")
-    with at_work(server, *declared) as run:
-        uid = admin.made(ATTACHMENT, attachment(method="PortList", ports=[5432]))["metadata"]["uid"]
-        claim = one_of(admin, CLAIM)["metadata"]["name"]
-        bind(admin, claim)
-        service = one_of(admin, SERVICE)
-        assert "example.org/tests" == service["spec"]["loadBalancerClass"]
-        assert ["203.0.113.7"] == provisioned(admin, "Provisioned")["status"]["addresses"]
-
-        moved = {"name": "db", "port": 5432, "targetPort": 5433}
-        admin.patched(ENDPOINT, {"spec": {"ports": [moved]}})
-        wait_for("5433", lambda: one_of(admin, SERVICE)["spec"]["ports"][0]["targetPort"] == 5433)
-
-        owner = {"apiVersion": ATTACHMENT.api_version, "kind": ATTACHMENT.kind, "name": "a"}
-        owners = [{**owner, "uid": uid, "controller": True}]
-        admin.made(CLAIM, body(CLAIM, "spare", NS, owners=owners, spec={}))
-        gone(admin, CLAIM.ref(NS, "spare"))
-
-        associate(admin, ELSEWHERE)
-        provisioned(admin, "ClaimInUse")
-        gone(admin, SERVICE.ref(NS, service["metadata"]["name"]))
-        associate(admin, None)
-        provisioned(admin, "Provisioned")
-        assert run.stop() == 0
-
-    used = asked(server, mark)
-    rights = [one for one in ATTACHMENTS.cluster if one not in GATEWAY_RIGHTS]
-    rights += ATTACHMENTS.home
-    granted = {(r.kind.group, r.resource, verb) for r in rights for verb in r.verbs}
-    idle = {(r.kind.group, r.resource, verb) for r in rights for verb in r.idle}
-    assert {} == {verb: codes for verb, codes in used.items() if FORBIDDEN in codes}
-    assert set() == set(used) - granted
-    assert set() == granted - set(used) - idle
+def provisioned(admin: Admin, reason: str, saying: str = "") -> None:
+    """Wait until an attachment says so of its address."""
+    wait_for(f"{reason} of {REF}: {admin.get(REF)}", lambda: says_so(admin, reason, saying))
 
 
 def test_a_claim_that_a_quota_refuses_is_waited_for(server: Cluster) -> None:
@@ -210,7 +68,7 @@ def test_a_claim_that_a_quota_refuses_is_waited_for(server: Cluster) -> None:
         provisioned(admin, "ClaimPending", "exceeded quota: few")
 
         admin.patched(QUOTA.ref(NS, "few"), {"spec": {"hard": {_count(CLAIM): "1"}}})
-        one_of(admin, CLAIM)
+        wait_for("a claim", lambda: controlled(admin, CLAIM))
 
 
 def test_a_class_that_is_not_offered_is_not_minted_from(server: Cluster) -> None:

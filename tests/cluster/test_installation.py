@@ -197,10 +197,11 @@ def test_installed_upgraded_and_removed_as_the_guide_says(cluster: Cluster, tmp_
             "roadstead-refresher",
         }
         assert [] == refusals(cluster)
-        # Removal: the registration first, then the release while its Pods end.
+        # Removal: the registration, and of the release the Deployments before their rights.
         deleted(cluster, [rendered_registration(cluster)])
-        deleted(cluster, objects)
+        deleted(cluster, [one for one in objects if one["kind"] == "Deployment"])
         assert {0} == {process.stop() for process in processes.values()}
+        deleted(cluster, objects)
     removed(cluster, objects, before)
 
 

@@ -12,6 +12,7 @@ from roadstead.cli.inputs import given
 from roadstead.deploy.bundle import parts
 from roadstead.deploy.chart import CRDS, KEEP, MAIN
 from roadstead.deploy.holes import filled
+from roadstead.deploy.kustomize import CHOSEN
 from roadstead.deploy.rbac import HOME
 from roadstead.deploy.shipped import files_of
 from roadstead.deploy.values import VALUES, Value
@@ -24,7 +25,8 @@ ROOT = Path(__file__).parent.parent.parent
 CHARTS = ROOT / "deploy/chart"
 FOLDERS = ROOT / "deploy/kustomize"
 DIGEST = f"sha256:{'0' * 64}"
-ALL_ON = {
+ALL_ON: Json = {
+    "tenantTiers": True,
     "webhook": {"register": True},
     "monitoring": {"serviceMonitor": True, "rules": True, "dashboard": True},
 }
@@ -114,7 +116,7 @@ def test_the_chart_is_the_plain_manifests() -> None:
 
     plain = [one for one in folder("base") if one["kind"] != "Namespace"]
     assert plain == made
-    asked = ("rbac", "workloads", "webhook")
+    asked = ("rbac", "policies", "workloads", "webhook")
     printed = [
         one for what in asked for one in yaml.safe_load_all("".join(files_of(what).values()))
     ]
@@ -123,10 +125,10 @@ def test_the_chart_is_the_plain_manifests() -> None:
 
 
 def test_everything_that_can_be_chosen_is_the_plain_manifests_as_well() -> None:
-    """The registration, and what monitoring reads."""
+    """The registration, what monitoring reads, and what tenants may do."""
     (made,) = rendered(ALL_ON)
 
-    everything = folder("base", "registration", "monitoring")
+    everything = folder("base", *CHOSEN)
     assert [one for one in everything if one["kind"] != "Namespace"] == made
 
 
@@ -266,7 +268,7 @@ def checksums(found: Sequence[Json]) -> set[str]:
     return {one["metadata"]["annotations"]["roadstead.dev/settings"] for one in templates}
 
 
-@pytest.mark.parametrize("name", ["base", "crds", "registration", "monitoring"])
+@pytest.mark.parametrize("name", ["base", "crds", *CHOSEN])
 def test_kustomize_builds_each_folder(name: str) -> None:
     """With nothing changed but the order."""
     (answer,) = ask("kustomize", [{"folder": str(FOLDERS / name)}])

@@ -15,6 +15,7 @@ from roadstead.kube.names import is_label
 EXAMPLES = (
     "roadstead manifests rbac | kubectl apply -f -",
     "roadstead manifests rbac --account roadstead-attachments",
+    "roadstead manifests policies | kubectl apply -f -",
     "roadstead manifests crds --out deploy/",
     "roadstead manifests webhook -n cozy-system",
     "roadstead manifests chart --out deploy/",
@@ -33,20 +34,24 @@ def manifests(
         str, typer.Option("--namespace", "-n", help="The namespace of the accounts.")
     ] = HOME,
     account: Annotated[
-        str, typer.Option("--account", metavar="NAME", help="Of `rbac` this account alone.")
+        str,
+        typer.Option("--account", metavar="NAME", help="Of `rbac`, `policies` this account alone."),
     ] = "",
     quiet: Quiet = False,
 ) -> int:
     """Print what is installed, or what goes with it.
 
-    `crds`, `rbac`, `workloads` and `webhook` are what runs, as objects; `tenant-roles` are rules
-    for the platform's roles; `chart` and `kustomize` are the same as folders; `alerts` and
-    `dashboards` are for monitoring, `schemas` for editors.
+    `crds`, `rbac`, `policies`, `workloads` and `webhook` are what runs, as objects; `chart` and
+    `kustomize` are the same as folders; `alerts` and `dashboards` are for monitoring, `schemas`
+    for editors.
+
 
     The ApplicationDefinition CRD is for development clusters; never apply it over the
-    platform's own. The rules for tenants are to be merged into the platform's roles; never
-    apply them over those. The webhook's registration is to be applied last, once its Deployment
-    is available. Formats: yaml, json.
+    platform's own. `policies` hold our accounts to what RBAC cannot say. `tenant-tiers` are
+    roles that the platform's and Kubernetes' own take up; `tenant-roles` are the same rules for
+    whoever merges them into the platform's roles by hand: never apply them over those. The
+    webhook's registration is to be applied last, once its Deployment is available. Formats:
+    yaml, json.
     """
     form = chosen(output, ("yaml", "json"))
     if what not in WHAT:

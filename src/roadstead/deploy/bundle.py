@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roadstead.deploy import network, owners
+from roadstead.deploy.account_policies import account_policies
 from roadstead.deploy.admission import certificates, registration, service
 from roadstead.deploy.holes import Hole, filled, hole
 from roadstead.deploy.monitoring import (
@@ -18,6 +19,7 @@ from roadstead.deploy.monitoring import (
     service_monitor,
 )
 from roadstead.deploy.rbac import ACCOUNTS, HOME, rbac
+from roadstead.deploy.tenants import tenant_tiers
 from roadstead.deploy.values import default_of
 from roadstead.deploy.workloads import ANSWERS, component_of, settings, workload
 from roadstead.kube.refs import NAMESPACE
@@ -49,6 +51,7 @@ def parts(home: str = HOME) -> tuple[Part, ...]:
         *_network(home),
         *_webhook(home),
         *_monitoring(home),
+        Part("tenant-tiers", tuple(tenant_tiers()), **_switch("tenantTiers")),
     )
 
 
@@ -60,7 +63,7 @@ def namespace(home: str = HOME) -> Json:
 def workloads(home: str = HOME) -> list[Json]:
     """What the defaults install beside rights and the webhook: plain, in the order of applying."""
     chosen = ("settings", *(component_of(one) for one in ACCOUNTS), "network", "metrics")
-    rights = {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+    rights = {body["kind"] for body in (*rbac(home), *account_policies(home))}
     plain: list[Json] = filled(
         [body for part in parts(home) if part.name.split("-")[0] in chosen for body in part.objects]
     )
@@ -98,7 +101,9 @@ def _processes(home: str) -> Iterator[Part]:
             if body["kind"] != NAMESPACE.kind and not _shared(body)
         )
         yield Part(
-            component, (*rights, *workload(account, home)), **_switch(f"{component}.enabled")
+            component,
+            (*rights, *account_policies(home, [account]), *workload(account, home)),
+            **_switch(f"{component}.enabled"),
         )
 
 

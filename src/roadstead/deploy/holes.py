@@ -14,8 +14,8 @@ from typing import Any
 from roadstead.deploy.values import default_of
 from roadstead.kube.documents import dump
 
-ANY_HOME = "\x00"
-"""Stands for the namespace in tables that are made for a chart: no name can hold it."""
+ANY_HOME = "ANYHOMEOFACHART"
+"""Stands for the namespace in tables that are made for a chart: no namespace has capitals."""
 _MARK = "HOLE{}ELOH"
 _MARKED = re.compile(r"HOLE(\d+)ELOH")
 _RELEASE = ".Release.Namespace"

@@ -6,6 +6,7 @@
 | base | everything the chart's defaults install, and the Namespace |
 | registration | what makes the API server ask the webhook |
 | monitoring | what the prometheus-operator and Grafana read |
+| tenants | what tenants may do with our kinds |
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +20,12 @@ from roadstead.deploy.rbac import HOME
 from roadstead.kube.documents import dump
 
 Json = dict[str, Any]
-REGISTRATION = "registration"
+CHOSEN = {
+    "registration": ("registration",),
+    "monitoring": ("monitor", "rules", "dashboard"),
+    "tenants": ("tenant-tiers",),
+}
+"""The parts of each folder that is laid over the base."""
 
 
 def kustomize(home: str = HOME) -> dict[str, str]:
@@ -29,21 +35,13 @@ def kustomize(home: str = HOME) -> dict[str, str]:
         "crds": {name: [body] for name, body in crds().items() if name != PLATFORMS},
         "base": {"namespace.yaml": [namespace(home)]}
         | {f"{one.name}.yaml": one.objects for one in every if one.by_default},
-        "registration": {f"{one.name}.yaml": one.objects for one in every if _registers(one.name)},
-        "monitoring": {
-            f"{one.name}.yaml": one.objects
-            for one in every
-            if not one.by_default and not _registers(one.name)
-        },
     }
+    for folder, names in CHOSEN.items():
+        folders[folder] = {f"{one.name}.yaml": one.objects for one in every if one.name in names}
     found: dict[str, str] = {}
     for folder, members in folders.items():
         found |= {f"{folder}/{name}": text for name, text in _folder(members).items()}
     return found
-
-
-def _registers(name: str) -> bool:
-    return name == REGISTRATION
 
 
 def _folder(members: Mapping[str, Iterable[Json]]) -> dict[str, str]:

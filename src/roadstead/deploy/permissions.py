@@ -1,10 +1,12 @@
 """The reference of every right that is shipped, written from the same data as the roles."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from roadstead.deploy import owners
+from roadstead.deploy.account_policies import GUARDS
 from roadstead.deploy.rbac import ACCOUNTS, Account, Right
-from roadstead.deploy.tenants import tenant_rules
+from roadstead.deploy.tenants import TIERS, tenant_rules
 
 MARK = "<!-- Written by `make manifests`; edit the code instead. -->"
 
@@ -22,6 +24,7 @@ def generated() -> dict[str, str]:
     ]
     for account in ACCOUNTS:
         parts += _section(account)
+    parts += _policies()
     parts += _owner_kinds()
     parts += _tenants()
     return {"docs/reference/permissions.md": "\n".join(parts).rstrip() + "\n"}
@@ -77,19 +80,56 @@ def _owner_kinds() -> Iterator[str]:
     yield ""
 
 
+def _policies() -> Iterator[str]:
+    yield from (
+        "## Account policies",
+        "",
+        "What RBAC cannot say, printed by `roadstead manifests policies`: a",
+        "ValidatingAdmissionPolicy with its binding for each row, asked about that account alone.",
+        "[Access](../concepts/access.md#what-rbac-cannot-say) says what each of them holds.",
+        "",
+        "| policy | on |",
+        "| --- | --- |",
+    )
+    for guard in GUARDS:
+        on = ", ".join(
+            f"`{kind.resource}{f'/{part}' if part else ''}`" for kind, part in guard.resources
+        )
+        yield f"| `{guard.policy}` | {on} |"
+    yield ""
+
+
 def _tenants() -> Iterator[str]:
     yield from (
         "## Tenant roles",
         "",
-        "Rules to merge into the platform's ClusterRoles of these names, printed by",
-        "`roadstead manifests tenant-roles`. Never apply that output over the platform's roles:",
+        "Each tier may do what is in its row and in those of the tiers it takes up: a user what a",
+        "viewer may, an admin what both may. `roadstead manifests tenant-tiers` prints them as",
+        "ClusterRoles that the platform's and Kubernetes' own take up by these labels.",
+        "",
+        "| tier | for | taken up by the label | may |",
+        "| --- | --- | --- | --- |",
+    )
+    for tier in TIERS:
+        labels = ", ".join(f"`{label}`" for label in tier.labels)
+        yield f"| `{tier.name}` | {tier.who} | {labels} | {_may(tier.rules)} |"
+    yield from (
+        "",
+        "`roadstead manifests tenant-roles` prints rules to merge into the platform's ClusterRoles",
+        "of these names by hand instead. Never apply that output over the platform's roles:",
         "it holds nothing but these rules.",
         "",
-        "| role | resource | verbs |",
-        "| --- | --- | --- |",
+        "| role | may |",
+        "| --- | --- |",
     )
     for role, rules in tenant_rules().items():
-        for one in rules:
-            (group,), (resource,) = one["apiGroups"], one["resources"]
-            verbs = ", ".join("`*`" if verb == "*" else verb for verb in one["verbs"])
-            yield f"| `{role}` | `{resource}.{group}` | {verbs} |"
+        yield f"| `{role}` | {_may(rules)} |"
+
+
+def _may(rules: Iterable[Mapping[str, Any]]) -> str:
+    parts = []
+    for one in rules:
+        (group,), (resource,) = one["apiGroups"], one["resources"]
+        verbs = ", ".join("`*`" if verb == "*" else verb for verb in one["verbs"])
+        parts.append(f"{verbs} `{resource}.{group}`")
+    return "; ".join(parts)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from roadstead.deploy import chart, kustomize, values
+from roadstead.deploy.account_policies import account_policies
 from roadstead.deploy.admission import admission
 from roadstead.deploy.bundle import workloads
 from roadstead.deploy.crds import crds
@@ -12,7 +13,7 @@ from roadstead.deploy.monitoring import rules_file
 from roadstead.deploy.monitoring.objects import DASHBOARD_FILE, dashboard_text
 from roadstead.deploy.rbac import ACCOUNTS, HOME, Account, rbac
 from roadstead.deploy.schemas import schemas
-from roadstead.deploy.tenants import NOTE, tenant_roles
+from roadstead.deploy.tenants import NOTE, tenant_roles, tenant_tiers
 from roadstead.kube.documents import dump
 
 Json = dict[str, Any]
@@ -20,7 +21,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is wanted. home: the namespace. accounts: of `rbac` these alone."""
+    """What is wanted. home: the namespace. accounts: of `rbac` and `policies` these alone."""
 
     home: str = HOME
     accounts: Sequence[Account] = ACCOUNTS
@@ -38,7 +39,9 @@ def _chart(_: Asked) -> dict[str, str]:
 OBJECTS: dict[str, Callable[[Asked], list[Json]]] = {
     "crds": lambda _: list(crds().values()),
     "rbac": lambda asked: list(rbac(asked.home, asked.accounts)),
+    "policies": lambda asked: account_policies(asked.home, asked.accounts),
     "tenant-roles": lambda _: list(tenant_roles()),
+    "tenant-tiers": lambda _: list(tenant_tiers()),
     "workloads": lambda asked: workloads(asked.home),
     "webhook": lambda asked: list(admission(asked.home)),
 }
@@ -56,7 +59,9 @@ FILES: dict[str, Callable[[Asked], dict[str, str]]] = {
 WHAT = (*OBJECTS, *FILES)
 _NAMES = {
     "rbac": "rbac/accounts.yaml",
+    "policies": "policies/accounts.yaml",
     "tenant-roles": "rbac/tenant-roles.yaml",
+    "tenant-tiers": "rbac/tenant-tiers.yaml",
     "workloads": "workloads/workloads.yaml",
     "webhook": "webhook/lineage.yaml",
 }

@@ -202,6 +202,13 @@ VALUES = (
         "Which Pod of the webhook is asked; before Kubernetes 1.34 name `PreferClose`, the same "
         "under its older name.",
     ),
+    Value(
+        "tenantTiers",
+        False,
+        _SWITCH,
+        "Install what tenants may do with our kinds, as roles that the platform's and Kubernetes' "
+        "own take up.",
+    ),
     Value("networkPolicy.enabled", True, _SWITCH, "Close the Pods but for what is named below."),
     Value(
         "networkPolicy.scrapers",

@@ -15,6 +15,7 @@ from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.times import format_time
 from roadstead.kube.views import View
 from roadstead.runtime.clock import Turns
+from roadstead.runtime.logs import Log
 from roadstead.runtime.owners import Owners
 
 LONGEST_MESSAGE = 1024
@@ -98,11 +99,15 @@ class LiveApi:
         instance: str = "",
         owners: Owners | None = None,
         rate: float = 0.0,
+        *,
+        log: Log | None = None,
     ) -> None:
         """Write through a client.
 
         instance: who reports, the pod's name. rate: writes a second at most, events aside.
+        log: hears of an event that could not be told, which nothing else shows.
         """
+        self._log = log
         self._turns = Turns(rate, clock.steady)
         self._client = client
         self._clock = clock
@@ -150,7 +155,23 @@ class LiveApi:
         """Create the event, or raise the count of the one that tells the same.
 
         times: how often it was told since it became true; the series counts further back.
+        Raises: ClusterError.
         """
+        try:
+            await self._publish(component, event)
+        except ClusterError as error:
+            if self._log is not None:
+                self._log.warning(
+                    "event not told",
+                    about=event.about.path,
+                    telling=event.reason,
+                    status=error.status,
+                    reason=error.reason,
+                    said=error.message,
+                )
+            raise
+
+    async def _publish(self, component: str, event: Event) -> None:
         now = format_time(self._clock.wall())
         name = name_of(component, event)
         known = self._series.get(name)

@@ -153,7 +153,12 @@ class Lease:
         try:
             await self._api.replace(LEASE, body, gated=False, deadline=self._terms.request)
         except ClusterError as error:
-            self._log.warning("lease not released", lease=self.ref.key, reason=error.reason)
+            self._log.warning(
+                "lease not released",
+                lease=self.ref.key,
+                reason=error.reason,
+                said=error.message,
+            )
         else:
             self._log.info("lease released", lease=self.ref.key)
 
@@ -167,7 +172,7 @@ class Lease:
             async with asyncio.timeout(max(0.0, seconds)):
                 done = await self._try(seconds)
         except ClusterError as error:
-            self._note(error.reason)
+            self._note(error.reason, error.message)
             return False
         except TimeoutError:
             self._note("Timeout")
@@ -236,7 +241,8 @@ class Lease:
             spec["leaseDurationSeconds"] = 1
         return seen.body | {"spec": spec}
 
-    def _note(self, reason: str) -> None:
+    def _note(self, reason: str, said: str = "") -> None:
         if reason not in {"", self._reason}:
-            self._log.info("lease not ours", lease=self.ref.key, reason=reason)
+            about = {"lease": self.ref.key, "reason": reason}
+            self._log.info("lease not ours", **about, **({"said": said} if said else {}))
         self._reason = reason

@@ -121,8 +121,13 @@ class Loop:
 
     def _tell(self, passed: Passed) -> None:
         if passed.error is not None:
-            status, reason = passed.error.status, passed.error.reason
-            self._log.warning("read failed", about=passed.error.about, status=status, reason=reason)
+            self._log.warning(
+                "read failed",
+                about=passed.error.about,
+                status=passed.error.status,
+                reason=passed.error.reason,
+                said=passed.error.message,
+            )
         for outcome in passed.outcomes:
             if outcome.did is Did.FAILED:
                 self._log.warning(

@@ -166,9 +166,9 @@ class Manager:
         )
         owners = self._owners()
         self.webhook = self._answering(admissions, owners) if admissions else None
-        api = LiveApi(self.client, clock, socket.gethostname(), owners)
+        api = LiveApi(self.client, clock, socket.gethostname(), owners, log=self.log)
         paced = {
-            c.name: LiveApi(self.client, clock, socket.gethostname(), owners, c.rate)
+            c.name: LiveApi(self.client, clock, socket.gethostname(), owners, c.rate, log=self.log)
             for c in controllers
             if c.rate
         }
@@ -325,7 +325,7 @@ class Manager:
                 self.log.info("certificate taken", name=name)
 
         serving = Serving(folder, name, self._clock.wall, reloaded)
-        api = LiveApi(self.client, self._clock, socket.gethostname(), owners)
+        api = LiveApi(self.client, self._clock, socket.gethostname(), owners, log=self.log)
         return Webhook(self.engine, api, serving, figures, self.log)
 
     def _candidate(self) -> Lease:
