@@ -12,13 +12,15 @@ PYTEST := $(RUN)python -m pytest
 # Two workers, each with an API server of its own; what shares a scene stays in one.
 SPREAD := -n 2 --dist loadgroup
 
+# Each of the many processes that tests start would compile the whole program anew.
+unexport PYTHONDONTWRITEBYTECODE
 # A kubeconfig of the person who runs this is never used; ROADSTEAD_TEST_KUBECONFIG is the way.
 unexport KUBECONFIG
 export UV_PYTHON_DOWNLOADS := never
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-offline quick soak check bench mutants cases accept manifests docs \
-  controlplane foreign dist format image bom changelog
+  controlplane foreign browser dist format image bom changelog
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,14 +51,17 @@ demo: .venv/.synced ## render and plan examples at once, then run them on a real
 	$(RUN)roadstead plan -f src/roadstead/examples/anchors --fail-on never
 	$(RUN)roadstead up --example all --once
 
-test: .venv/.synced controlplane foreign ## all tests, those on a real API server included
+browser: .venv/.synced ## fetch Chromium from Debian's packages, once, for the test of the status page
+	$(RUN)python tests/chromium.py
+
+test: .venv/.synced controlplane foreign browser ## all tests, those on a real API server included
 	$(PYTEST) $(SPREAD) -m 'not soak'
 
 test-offline: .venv/.synced ## all tests that need no program compiled from Go
-	$(PYTEST) $(SPREAD) -m 'not cluster and not foreign and not soak'
+	$(PYTEST) $(SPREAD) -m 'not cluster and not foreign and not browser and not soak'
 
 quick: .venv/.synced ## offline tests, under a minute, for every commit
-	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not foreign and not soak and not slow' --no-header
+	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not foreign and not browser and not soak and not slow' --no-header
 
 soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
 	$(RUN)python tests/soak.py $(SOAK_MINUTES)

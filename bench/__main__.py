@@ -6,7 +6,17 @@ import sys
 import time
 from pathlib import Path
 
-from bench import anchors, attachments, gateways, rows, services, watches
+from bench import (
+    admission,
+    anchors,
+    attachments,
+    gateways,
+    manager,
+    rows,
+    services,
+    starts,
+    watches,
+)
 from roadstead.deploy.crds import crds as own_crds
 from roadstead.testbed import crds
 from roadstead.testbed.server import ControlPlane
@@ -14,15 +24,20 @@ from roadstead.testbed.server import ControlPlane
 RESULTS = Path(__file__).parent / "results.json"
 PAGE = RESULTS.parent.parent / "docs/reference/bench.md"
 PARTS = {
+    "admission": (admission.measure,),
     "anchors": (anchors.convergence, anchors.latency, anchors.foreign),
     "attachments": (attachments.measure,),
     "gateways": (gateways.measure,),
+    "manager": (manager.measure,),
     "watches": (watches.measure,),
 }
-OFFLINE = {"services": services.measure}
+OFFLINE = {"services": services.measure, "starts": starts.measure}
 """Parts that need no server."""
 
-NEIGHBOURS = {"gateways": ("gateway-api", "cert-manager")}
+NEIGHBOURS = {
+    "gateways": ("gateway-api", "cert-manager"),
+    "manager": (crds.FLUX, crds.ADDRESSES, "gateway-api", "cert-manager"),
+}
 """Whose kinds a part needs, where they are not those of applications and addresses."""
 
 

@@ -21,7 +21,7 @@ from bench.rows import Row, at_most, told
 from bench.server import Bare, Running, bare, calm, cpu_seconds, running, until
 from bench.watcher import LONGEST, watching
 from roadstead.capabilities.attachments import api
-from roadstead.deploy.rbac import ATTACHMENTS, HOME, rbac
+from roadstead.deploy.rbac import ATTACHMENTS, HOME, Account, rbac
 from roadstead.kube.refs import SERVICE
 from roadstead.testbed.server import ControlPlane
 
@@ -56,13 +56,13 @@ def substrate(plane: ControlPlane) -> Iterator[int]:
         process.communicate()
 
 
-def account(plane: ControlPlane) -> Path:
-    """The kubeconfig of the program's own account, with the rights that ship."""
-    documents = {"apiVersion": "v1", "kind": "List", "items": list(rbac(accounts=[ATTACHMENTS]))}
+def account(plane: ControlPlane, whose: Account = ATTACHMENTS) -> Path:
+    """The kubeconfig of one of the program's own accounts, with the rights that ship."""
+    documents = {"apiVersion": "v1", "kind": "List", "items": list(rbac(accounts=[whose]))}
     done = plane.kubectl("apply", "-f", "-", input=json.dumps(documents))
     if done.returncode:
         raise RuntimeError(done.stderr)
-    return plane.login(ATTACHMENTS.name, HOME)
+    return plane.login(whose.name, HOME)
 
 
 async def fill(client: Bare, count: int, *, endpoints: bool = True) -> None:

@@ -45,12 +45,10 @@ _TOOL = "oci"
 
 
 def build(to: Path, packages: tuple[Package, ...], moment: int) -> str:
-    """Write the image's layout into an empty or missing folder; give the image's digest.
+    """Write the image's layout in place of what stands there; give the image's digest.
 
     moment: seconds since the epoch; the time of all files and of the image.
     """
-    if to.exists():
-        shutil.rmtree(to)
     with tempfile.TemporaryDirectory(prefix="roadstead-image-") as place:
         work = Path(place)
         layers = []
@@ -74,6 +72,8 @@ def build(to: Path, packages: tuple[Package, ...], moment: int) -> str:
         said = asked_tool(asked)
         digest = str(said["digest"])
         to.parent.mkdir(parents=True, exist_ok=True)
+        if to.exists():
+            shutil.rmtree(to)
         inputs(to).write_text("".join(f"{p.line}\n" for p in packages), encoding="utf-8")
         shutil.move(work / "layout", to)
         return digest
@@ -157,6 +157,10 @@ def _dependencies(root: Path, _: tuple[Package, ...], work: Path) -> None:
     for left in ("bin", ".lock"):  # programs of an environment that is not this one
         if (site / left).exists():
             remove(site / left)
+    for record in site.glob("*.dist-info/RECORD"):
+        lines = record.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if not line.removeprefix("../../").startswith("bin/")]
+        record.write_text("".join(kept), encoding="utf-8")
 
 
 def _ours(root: Path, _: tuple[Package, ...], work: Path) -> None:

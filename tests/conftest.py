@@ -40,11 +40,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep what shares a scene in one worker of a run that is spread over several.
 
     The cases of the differential share nothing but the server, and each worker has its own,
-    unless somebody lent us one.
+    unless somebody lent us one; most tests of `up` share nothing at all, and are long.
     """
     lent = "ROADSTEAD_TEST_KUBECONFIG" in os.environ
     for item in items:
         if not item.get_closest_marker("cluster"):
             continue
-        if lent or item.path.name != "test_differential.py":
+        if lent or not _is_alone(item):
             item.add_marker(pytest.mark.xdist_group("lent" if lent else item.path.name))
+
+
+ALONE = {"test_differential.py": "", "test_up.py": "plane"}
+"""Files whose tests may run anywhere, but those with the fixture that is named."""
+
+
+def _is_alone(item: pytest.Item) -> bool:
+    shared = ALONE.get(item.path.name)
+    return shared is not None and shared not in getattr(item, "fixturenames", ())

@@ -252,10 +252,13 @@ class Relay:
         if meant.key == order.key and meant.step is order.boundary.first and told:
             life.end()
 
+    async def _open_way(self, life: Life) -> None:
+        """Wait until a life can be reached; here it always can."""
+
     async def _write(
-        self, life: Life, request: web.Request, body: bytes
+        self, life: Life, request: web.Request, body: bytes, mark: str = ""
     ) -> tuple[int, dict[str, str], bytes]:
-        async with self._asked(life, request, body) as answer:
+        async with self._asked(life, request, body, mark) as answer:
             return answer.status, _kept(answer.headers), await answer.read()
 
     async def _read(self, life: Life, request: web.Request, body: bytes) -> web.StreamResponse:
@@ -265,18 +268,19 @@ class Relay:
             with suppress(ConnectionError):  # whoever reads may be dead
                 await response.prepare(request)
                 async for piece in answer.content.iter_any():
+                    await self._open_way(life)
                     await response.write(piece)
                 await response.write_eof()
             return response
 
     def _asked(
-        self, life: Life, request: web.Request, body: bytes
+        self, life: Life, request: web.Request, body: bytes, mark: str = ""
     ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
-        """Pass a request on."""
+        """Pass a request on. mark: stands behind the life's number."""
         return self._session.request(
             request.method,
             f"{self._server}{request.raw_path}",
-            headers=_headers(request, f"life/{life.number}"),
+            headers=_headers(request, f"life/{life.number} {mark}".rstrip()),
             data=body,
             allow_redirects=False,
         )

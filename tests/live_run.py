@@ -229,6 +229,11 @@ class Run:
         wait_for(f"readiness: {self.text()[-500:]}", lambda: self.ready()[0])
         return self
 
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""
         self._child.send_signal(number)

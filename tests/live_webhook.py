@@ -51,16 +51,18 @@ _PIECE = 1 << 16
 
 
 class Relay:
-    """A loopback address of its own whose port leads to another port.
+    """A loopback address of its own whose port leads to other ports, as a Service does.
 
     address: as the ExternalName states it. asked: its port, 443 where this user may bind that.
-    closed: nobody is let through.
+    ports: of our processes; each new connection is led to the next one, and one that is open stays
+    where it is. closed: nobody is let through.
     """
 
     def __init__(self, port: int) -> None:
         """Listen nowhere yet. port: of our process."""
         self.address = f"127.{secrets.randbelow(200) + 20}.{secrets.randbelow(250) + 1}.53"
-        self.port = port
+        self.ports = [port]
+        self._turn = 0
         self.asked = HTTPS
         self.closed = False
         self._thread = LoopThread()
@@ -100,7 +102,9 @@ class Relay:
         try:
             if self.closed:
                 return
-            there, back = await asyncio.open_connection("127.0.0.1", self.port)
+            self._turn += 1
+            port = self.ports[self._turn % len(self.ports)]
+            there, back = await asyncio.open_connection("127.0.0.1", port)
             try:
                 await asyncio.gather(_copy(reader, back), _copy(there, writer))
             finally:

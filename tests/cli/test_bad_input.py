@@ -74,6 +74,9 @@ OFFLINE = [
     ("run --settings settings-unknown.yaml", "`colour` is no flag of `run`"),
     ("run --log-level loud", "--log-level"),
     ("run --max-concurrent-reconciles 0", "is less than 1"),
+    ("run --leader-elect-lease-duration 2s", "2 s is no whole number of seconds from 3 to 300"),
+    ("run --leader-elect-lease-duration 3.5s", "3.5 s is no whole number"),
+    ("run --leader-elect-lease-duration soon", "`soon` is no duration"),
     ("run --max-concurrent-reconciles many", "--max-concurrent-reconciles"),
     ("up --example nothing", "there is no example `nothing`"),
 ]

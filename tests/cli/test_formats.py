@@ -17,6 +17,7 @@ ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
 ROUTES = "-f worlds/routes.yaml --settings settings.yaml"
 GATEWAYS = "--platform-values examples/cozystack-platform.yaml -f examples/tenants"
 SERVICES = "-f examples/services --platform examples/platform.yaml"
+GRAPHS = ("tree", "json", "yaml", "mermaid", "dot", "svg", "html")
 FINDINGS = ("table", "json", "yaml", "junit", "sarif", "github")
 ODD = "--platform-values worlds/gateways/platform.yaml -f worlds/gateways/tenants.yaml"
 UNFIT = "--platform-values worlds/gateways/platform-broken.yaml"
@@ -69,6 +70,19 @@ FORMATS = {
             f"secret/cozystack-shop-4a43d552-tls {ROUTES}",
             f"203.0.113.1 {ATTACHED}",
             f"no,name {ROUTES}",
+        )
+    },
+    **{
+        f"graph {rest}": GRAPHS
+        for rest in (
+            ROUTES,
+            ATTACHED,
+            f"{ROUTES} --problems",
+            f"{ROUTES} -n tenant-odd --problems",
+            f"{ROUTES} --host shop.blue.example.org",
+            f"{ROUTES} --host api.example.org",
+            "-f broken.yaml",
+            f"{ROUTES} -A -n tenant-blue",
         )
     },
     f"plan {ROUTES}": ("table", "json", "yaml", "junit", "sarif", "github"),
@@ -148,6 +162,12 @@ CODES = {
     f"who shop.blue.example.org {ROUTES}": 0,
     f"who api.example.org {ROUTES}": 1,
     f"who no,name {ROUTES}": 2,
+    f"graph {ROUTES}": 0,
+    f"graph {ROUTES} --problems": 1,
+    f"graph {ROUTES} -n tenant-odd --problems": 0,
+    f"graph {ROUTES} --host shop.blue.example.org": 0,
+    f"graph {ROUTES} --host api.example.org": 1,
+    f"graph {ROUTES} -A -n tenant-blue": 2,
     f"plan {ROUTES}": 1,
     f"status {ROUTES}": 1,
     f"why httproute/web {ROUTES}": 1,
@@ -216,6 +236,9 @@ def told(kind: str, line: str) -> dict[str, object]:
         ("trail", f"why httproute/lost {ROUTES}"),
         ("trail", f"why tgw/cozystack -n tenant-root {ROUTES}"),
         ("status", f"status {ROUTES}"),
+        ("graph", f"graph {ROUTES}"),
+        ("graph", f"graph {ATTACHED} --problems"),
+        ("graph", f"graph {ROUTES} --host api.example.org"),
         ("gateways", f"gateways resolve {GATEWAYS}"),
         ("gateways", f"gateways resolve {ODD}"),
         ("gateways", f"gateways resolve {UNFIT}"),

@@ -146,6 +146,21 @@ GOLDENS = (
     Golden("who-listener-secret", f"who secret/cozystack-shop-4a43d552-tls {ROUTES}"),
     Golden("who-anchor-secret", "who secret/postgres-shop-ca -f world --settings settings.yaml"),
     Golden("who-unknown", "who shop,blue"),
+    Golden("graph", f"graph {ROUTES}"),
+    Golden("graph-ascii", f"graph {ROUTES}", encoding="ascii"),
+    Golden("graph-wide-colour", f"graph {ROUTES} --problems", WIDE),
+    Golden("graph-attachments", f"graph {ATTACHED}"),
+    Golden("graph-example", "graph -f exposed --settings proxy.yaml"),
+    Golden("graph-namespace", f"graph {ROUTES} -n tenant-blue"),
+    Golden("graph-host", f"graph {ROUTES} --host WEB.green.example.org."),
+    Golden("graph-address", f"graph {ATTACHED} --host 203.0.113.1"),
+    Golden("graph-nothing", f"graph {ROUTES} --host api.example.org"),
+    Golden("graph-json", f"graph {ROUTES} -o json"),
+    Golden("graph-mermaid", f"graph {ROUTES} -n tenant-blue -o mermaid"),
+    Golden("graph-dot", f"graph {ROUTES} -o dot"),
+    Golden("graph-svg", f"graph {ROUTES} -n tenant-blue -o svg"),
+    Golden("graph-html", f"graph {ROUTES} -n tenant-blue -o html"),
+    Golden("graph-unknown", f"graph {ROUTES} -o mermiad"),
     Golden("explain", "explain trustanchor/nats-bus -f world --settings settings.yaml"),
     Golden("status", "status -f world --settings settings.yaml"),
     Golden("status-narrow", "status -f world --settings settings.yaml", NARROW, BARE),
@@ -178,7 +193,7 @@ GOLDENS = (
     *(
         Golden(f"help-{name}", f"{name} --help")
         for name in (
-            *("plan", "run", "why", "who", "status", "check", "docs"),
+            *("plan", "run", "why", "who", "status", "graph", "check", "docs"),
             *("up", "gateways", "manifests", "version", "completion"),
         )
     ),

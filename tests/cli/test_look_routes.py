@@ -138,3 +138,33 @@ def test_a_route_that_nothing_is_reported_of(plane: ControlPlane) -> None:
     ran = asked(plane, "why", "httproute/plain", "-n", "tenant-green", account="viewer")
     assert ran.code == 1, ran.err
     assert "nothing is known" in ran.out
+
+
+def test_everything_is_drawn_for_who_may_read_it(plane: ControlPlane) -> None:
+    """Judged now: who holds the name, and who asks for it in vain."""
+    ran = asked(plane, "graph", "-A", "--host", SHOP, "-o", "json")
+    found = json.loads(ran.out)
+    assert ran.code == 0, ran.err
+    texts = {one["id"]: one["text"] for one in found["nodes"]}
+    refused = {(texts[one["to"]], one["refused"]) for one in found["edges"]}
+    assert {("HTTPRoute shop", None), ("HTTPRoute web", "HostnameConflict")} <= refused
+    assert [] == [one for one in found["notes"] if "routes" in one]
+
+
+def test_a_tenant_is_drawn_what_its_routes_were_told(plane: ControlPlane) -> None:
+    """Its own routes, up to a Gateway that it may not read; no other tenant's name."""
+    ran = asked(plane, "graph", "-n", "tenant-green", account="viewer")
+    assert ran.code == 0, ran.err
+    assert "Gateway tenant-root/cozystack, which you may not read" in ran.out
+    assert "HTTPRoute tenant-green/web  no: HostnameConflict" in ran.out
+    assert "HTTPRoute tenant-green/plain  no: Unreported" in ran.out
+    assert "tenant-blue" not in ran.out
+    assert "routes are drawn by their own status" in ran.err
+    assert "attachments are not drawn" in ran.err
+
+
+def test_who_may_read_nothing_is_drawn_nothing(plane: ControlPlane) -> None:
+    """An error, and never an empty picture."""
+    ran = asked(plane, "graph", "-n", "tenant-blue", account="viewer")
+    assert ran.code == 2
+    assert "you may not list" in ran.err

@@ -10,8 +10,8 @@ import yaml
 from cli_command import run
 from roadstead.capabilities import CONTROLLERS
 from roadstead.errors import InputError
-from roadstead.runtime.manager import chosen
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.options import RunOptions, chosen
+from roadstead.runtime.page import Maker
 from roadstead.settings import Settings
 from roadstead.sim.flags import settings_of
 
@@ -35,7 +35,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
     """Give what `run` would start with, from a settings file and flags."""
     started: list[RunOptions] = []
 
-    async def start(options: RunOptions) -> int:
+    async def start(options: RunOptions, _pages: Maker | None) -> int:
         started.append(options)
         return 0
 

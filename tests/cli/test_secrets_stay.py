@@ -1,16 +1,15 @@
 """No output of any command or format holds a Secret's value, whatever the Secret holds."""
 
-import base64
 import shlex
 from pathlib import Path
 
 import pytest
 import yaml
 
+from canaries import CANARY, spellings, write_canaries
 from certificates import CERT1, certificate
 from cli_command import run
 
-CANARY = b"canary-4f1d-secret-value"
 LINES = [
     "plan -f canary.yaml --steps",
     "plan -f canary.yaml --against world",
@@ -20,36 +19,14 @@ LINES = [
     "why secret/postgres-wiki-ca -n tenant-green -f canary.yaml",
     "why secret/nats-bus-ca -n tenant-green -f canary.yaml",
     "status -f canary.yaml",
+    "graph -f canary.yaml",
 ]
 FORMATS = {
     "plan": ("table", "json", "yaml", "junit", "sarif", "github"),
     "why": ("table", "json", "yaml"),
     "status": ("table", "wide", "json", "yaml", "name"),
+    "graph": ("tree", "json", "yaml", "mermaid", "dot", "svg", "html"),
 }
-
-
-def write_canaries(folder: Path) -> None:
-    """Put a canary into every Secret of the example, in every form a value may have."""
-    bodies = []
-    for file in sorted((folder / "world").glob("*.yaml")):
-        for body in yaml.safe_load_all(file.read_text()):
-            if body["kind"] == "Secret":
-                body["stringData"]["password"] = CANARY.decode()
-                body["data"] = {"more": base64.b64encode(b"x" + CANARY).decode()}
-                body["metadata"]["annotations"] = {
-                    "kubectl.kubernetes.io/last-applied-configuration": CANARY.decode()
-                }
-            bodies.append(body)
-    (folder / "canary.yaml").write_text(yaml.safe_dump_all(bodies))
-
-
-def spellings(value: bytes) -> list[str]:
-    """A value as it may turn up: plain, and encoded at any offset."""
-    found = [value.decode()]
-    for offset in range(3):
-        encoded = base64.b64encode(b"x" * offset + value).decode()
-        found.append(encoded[4 if offset else 0 : -4])
-    return found
 
 
 @pytest.mark.usefixtures("offline")

@@ -1,4 +1,4 @@
-"""Every case of the repository can be planned, listed and explained without a bug of ours."""
+"""Every case of the repository can be planned, listed, explained and drawn without a bug."""
 
 import json
 import re
@@ -56,3 +56,5 @@ def test_a_case_is_planned_and_explained(world: Path) -> None:
         assert waiting or all(trail["next"] and "next:" in ran.out for trail in mine)
     listed = run("status", *flags, "-o", "json")
     assert listed.code in {0, 1}, listed.err
+    exposed = run("graph", *flags, "-o", "json")
+    assert exposed.code == 0, exposed.err

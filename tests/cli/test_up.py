@@ -1,15 +1,18 @@
 """`up`, `status` and `why` on Kubernetes' own API server: read back, never made up."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +66,13 @@ def started(
             yield child
         finally:
             child.kill()
+
+
+def asked(url: str) -> str:
+    """The body of a page that must be there."""
+    with urllib.request.urlopen(url, timeout=20) as answer:  # noqa: S310 - our own, on loopback
+        body: bytes = answer.read()
+    return body.decode()
 
 
 def table(ran: Ran) -> dict[str, tuple[str, str]]:
@@ -260,12 +270,21 @@ def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
     """In the foreground it runs until told to stop, and then leaves nothing behind."""
     kubeconfig = tmp_path / ".roadstead" / "kubeconfig"
     lines: list[str] = []
-    with started([*PROGRAM, "up"], tmp_path) as child:
+    # Whoever has the usual port keeps it; the page takes a free one, and says which.
+    with socket.socket() as other, started([*PROGRAM, "up"], tmp_path) as child:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with contextlib.suppress(OSError):
+            other.bind(("127.0.0.1", 8080))
+            other.listen()
         assert child.stderr is not None
         for line in child.stderr:
             lines.append(line)
             if line.startswith("^C"):
                 break
+        said = re.search(r"page: (http://127\.0\.0\.1:(\d+)/)$", "".join(lines), re.MULTILINE)
+        assert said, lines
+        assert said[2] != "8080"
+        shown = {path: asked(said[1] + path) for path in ("", "readyz", "metrics", "graph")}
         assert kubeconfig.stat().st_mode & 0o777 == 0o600, lines
         kubectl = tmp_path / ".roadstead" / "bin" / "kubectl"
         listed = subprocess.run(  # noqa: S603 - the one we were given
@@ -277,6 +296,12 @@ def test_an_interrupt_ends_it_clean(tmp_path: Path) -> None:
         child.send_signal(signal.SIGINT)
         _, rest = child.communicate(timeout=60)
     assert "secret/postgres-shop.tenant-ca" in listed.stdout.split(), lines
+    assert "CACertPrivateKeyRefused" in shown[""]
+    assert "capabilities: addresses" not in shown[""]
+    assert "PRIVATE KEY" not in "".join(shown.values())
+    assert "ok" == shown["readyz"]
+    assert 'controller_runtime_reconcile_total{controller="anchors"' in shown["metrics"]
+    assert 'controller_runtime_reconcile_total{controller="gateways"' in shown["metrics"]
     assert child.returncode == 0, rest
     assert not kubeconfig.exists()
     assert "Traceback" not in rest

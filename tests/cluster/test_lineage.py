@@ -178,14 +178,14 @@ def test_writes_wait_for_the_webhook_and_system_namespaces_do_not(at: Place) -> 
     """Away, it refuses tenants' writes and nobody else's; back, it goes on. Source: 11."""
     at.stand(*offering({}), release())
     at.seen()
-    at.relay.closed, port = True, at.relay.port
-    at.relay.port = free_port()
+    at.relay.closed, ports = True, at.relay.ports
+    at.relay.ports = [free_port()]
     try:
         # Connections that are kept open still lead to the process; new ones do not.
         wait_for("a refusal", lambda: at.make(secret("x"), dryRun="All").refused or _cut(at))
         assert not at.make(secret("apart", namespace=HOME)).refused
     finally:
-        at.relay.closed, at.relay.port = False, port
+        at.relay.closed, at.relay.ports = False, ports
     wait_for("an answer", lambda: not at.make(secret("y"), dryRun="All").refused)
 
 

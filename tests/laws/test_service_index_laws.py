@@ -21,7 +21,7 @@ from roadstead.cli.service.session import begin
 from roadstead.kube.documents import dump, parse
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
-MOST = min(settings().max_examples, 40)
+MOST = min(settings().max_examples // 2, 40)
 """Each is a dozen renders."""
 NAMES = ("actions-runner", "gitea", "jellyfin", "qbittorrent", "wiki", "other")
 

@@ -10,6 +10,7 @@ from roadstead.errors import ClusterError
 from roadstead.kube.refs import EVENT, SECRET, Kind
 from roadstead.runtime import events
 from roadstead.runtime.events import LiveApi, name_of, shortened
+from roadstead.runtime.lease import WRITE_DEADLINE
 from shelves import Shelf
 
 DEFINITION = Kind("ApplicationDefinition", "cozystack.io", "v1alpha1", "x", namespaced=False)
@@ -201,7 +202,7 @@ async def test_writes_have_a_deadline_that_the_lease_covers(
         await api.publish(COMPONENT, event(), 0)
         await api.publish(COMPONENT, event(), 1)
 
-    assert asked == [events.WRITE_DEADLINE] * 7
+    assert asked == [WRITE_DEADLINE] * 7
 
 
 async def test_a_view_is_read_live_in_its_form(api: LiveApi, server: Faults) -> None:

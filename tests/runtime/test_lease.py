@@ -14,7 +14,7 @@ from parts import NS, HandClock, LeaseApi, LeaseClient, Lines, LoopClock
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import LEASE
-from roadstead.runtime.lease import Lease
+from roadstead.runtime.lease import Lease, Terms
 
 REF = LEASE.ref(NS, "roadstead-anchors")
 
@@ -386,3 +386,13 @@ async def test_an_answer_that_never_comes_is_not_waited_for() -> None:
 
     assert clock.steady() == 10.0
     assert lines.all("lease lost")[0]["reason"] == "Timeout"
+
+
+@pytest.mark.parametrize("seconds", [3, 15, 300])
+def test_a_lease_of_any_length_keeps_its_proportions(seconds: int) -> None:
+    """A holder gives up, and its last write has ended, before anybody else may lead."""
+    terms = Terms.lasting(seconds)
+
+    assert Terms() == Terms.lasting(15)
+    assert terms.renew_within + terms.request <= terms.duration == seconds
+    assert terms.period + terms.request + terms.write <= terms.duration

@@ -5,7 +5,7 @@ import gc
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +22,12 @@ from roadstead.kube.objects import Object
 from roadstead.kube.refs import CONFIG_MAP, EVENT, HELM_RELEASE, LEASE, SECRET, Ref
 from roadstead.kube.views import View
 from roadstead.runtime import manager as manager_module
+from roadstead.runtime import options as options_module
 from roadstead.runtime.access import ACCOUNT, Config, Material
 from roadstead.runtime.clock import LiveClock
-from roadstead.runtime.manager import Manager, chosen, run
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.manager import Manager, run
+from roadstead.runtime.options import RunOptions, chosen
+from roadstead.runtime.page import Answer, Maker, Source
 from roadstead.wiring import Controller, Watch
 
 OPTIONS = RunOptions(
@@ -71,7 +73,13 @@ async def serving() -> AsyncIterator[Faults]:
 class Run:
     """One manager that runs."""
 
-    def __init__(self, server: Faults, options: RunOptions, *controllers: Controller) -> None:
+    def __init__(
+        self,
+        server: Faults,
+        options: RunOptions,
+        *controllers: Controller,
+        pages: Maker | None = None,
+    ) -> None:
         """Prepare it; `started` runs it."""
         self.lines = Lines()
         self.server = server
@@ -82,6 +90,7 @@ class Run:
             log=self.lines.log,
             clock=LiveClock(),
             dropped=lambda: 0,
+            pages=pages,
         )
         self.tick = asyncio.Event()
         if self.manager.lease:
@@ -342,8 +351,55 @@ users: [{name: u, user: {token: t}}]
 def known(*controllers: Controller) -> Iterator[pytest.MonkeyPatch]:
     """Have `run` know these controllers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manager_module, "CONTROLLERS", {one.name: one for one in controllers})
+        patch.setattr(options_module, "CONTROLLERS", {one.name: one for one in controllers})
         yield patch
+
+
+class Echo:
+    """Pages that name what they are asked for. sources: what they are made of."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        """Of one process."""
+        self.sources = sources
+
+    @classmethod
+    def of(cls, sources: Sequence[Source]) -> "Echo":
+        """Make them."""
+        return cls(sources)
+
+    async def answer(self, path: str, _query: Mapping[str, str]) -> Answer:
+        """The path, and whether the process leads."""
+        leads = self.sources[0].leads()
+        passes = self.sources[0].history.of("probe", KEY)
+        return Answer(200, f"{path} {leads} {[one.result for one in passes][:1]}")
+
+    def refusal(self, status: int, words: str, hint: str = "") -> Answer:
+        """No."""
+        return Answer(status, f"{words} {hint}")
+
+
+async def test_a_run_serves_its_page_while_it_runs() -> None:
+    """On loopback, over what its own loops have done; and no longer than that."""
+    async with serving() as server:
+        options = replace(OPTIONS, page=":0", leader_elect=False)
+        running = Run(server, options, pages=Echo.of)
+        running.task = asyncio.create_task(running.manager.run())
+        await until(lambda: running.manager.history and running.manager.history.of("probe", KEY))
+        found = await running.page("page", "/x")
+        health = await running.page("page", "/readyz")
+        running.manager.stop()
+        assert 0 == await running.task
+        with pytest.raises(aiohttp.ClientError):
+            await running.page("page", "/x")
+
+    assert found == (200, "/x None ['success']")
+    assert health == (200, "ok")
+
+
+async def test_a_page_that_nobody_makes_is_a_bug() -> None:
+    """It is never silently left out."""
+    with pytest.raises(BugError, match="page"):
+        Run(Faults(), replace(OPTIONS, page=":0"))
 
 
 async def test_run_reads_a_kubeconfig_and_logs_json(tmp_path: Path) -> None:
@@ -374,7 +430,7 @@ async def test_run_reads_a_kubeconfig_and_logs_json(tmp_path: Path) -> None:
     [
         ({"kubeconfig": "/nowhere/config"}, "/nowhere/config"),
         ({"only": ("nothing",)}, "there is no capability `nothing`"),
-        ({"page": ":8082"}, "no status page"),
+        ({"page": "0.0.0.0:8082"}, "--page-bind-address"),
         ({"metrics": "8080"}, "--metrics-bind-address"),
         ({"health": "host:port"}, "--health-probe-bind-address"),
     ],
@@ -388,7 +444,7 @@ async def test_what_cannot_be_meant_is_the_users_to_change(
     with known(controller(SECRETS)), open(os.devnull, "wb") as sink:  # noqa: ASYNC230, PTH123
         options = replace(OPTIONS, kubeconfig=str(file), log_descriptor=sink.fileno())
         with pytest.raises(InputError, match=said):
-            await run(replace(options, **change))
+            await run(replace(options, **change), Echo.of)
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, Kind
 from roadstead.runtime.access import Config
 from roadstead.runtime.certificate import Serving
 from roadstead.runtime.clock import LiveClock
-from roadstead.runtime.manager import Manager, served
-from roadstead.runtime.options import RunOptions
+from roadstead.runtime.manager import Manager
+from roadstead.runtime.options import RunOptions, served
 from webhook_certificates import HOST, Pair, authority, pair, put, soon
 
 CANARY = "canary-7f3a"
@@ -82,11 +82,15 @@ def discovery(*kinds: Kind) -> bytes:
 
 @dataclass
 class Sent:
-    """What was answered. code: of HTTP. response: of the review, empty where there is none."""
+    """What was answered. code: of HTTP. response: of the review, empty where there is none.
+
+    kept: whether the connection may be used again.
+    """
 
     code: int
     response: dict[str, Any] = field(default_factory=dict)
     text: str = ""
+    kept: bool = True
 
     @property
     def patch(self) -> list[dict[str, Any]]:
@@ -158,7 +162,8 @@ class Running:
         async with session.post(self.url, data=sent, server_hostname=HOST) as got:
             text = await got.text()
             is_review = got.content_type == "application/json"
-            return Sent(got.status, json.loads(text)["response"] if is_review else {}, text)
+            response = json.loads(text)["response"] if is_review else {}
+            return Sent(got.status, response, text, got.headers.get("Connection") != "close")
 
     async def ask(self, one: Json, operation: str = "CREATE", **more: Any) -> Sent:
         """Ask about one object, over a connection of its own."""
@@ -379,7 +384,7 @@ async def test_a_slow_body_is_given_up(folder: Path, monkeypatch: pytest.MonkeyP
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.4))},
     )
 
@@ -510,7 +515,7 @@ async def test_a_silent_api_server_is_waited_for_within_the_budget(
 ) -> None:
     """The API server gives up after ten seconds; the reason has to arrive before."""
     monkeypatch.setattr(
-        "roadstead.runtime.manager.ADMISSIONS",
+        "roadstead.runtime.options.ADMISSIONS",
         {"lineage": replace(LINEAGE, budget=timedelta(seconds=0.3))},
     )
     async with running(folder) as run:
@@ -614,6 +619,36 @@ async def test_a_pair_is_exchanged_under_load_without_a_failed_request(folder: P
         name = "roadstead_webhook_certificate_reloads_total"
         assert 1 <= await run.figure(f'{name}{{result="refused"}}')
         assert 2 == await run.figure(f'{name}{{result="ok"}}')
+
+
+async def test_a_stop_goes_on_answering_until_nobody_asks(folder: Path) -> None:
+    """Each answer says that its connection ends; not one request is lost with a connection."""
+    failed: list[str] = []
+    kept: list[bool] = []
+    ended = asyncio.Event()
+
+    async def load(run: Running) -> None:
+        async with run.session(kept=True) as session:
+            while not ended.is_set():
+                try:
+                    sent = await run.post(session, review(secret()))
+                    assert given("true") == sent.labels
+                    kept.append(sent.kept)
+                except (aiohttp.ClientError, OSError, AssertionError) as error:
+                    failed.append(repr(error))
+
+    async with running(folder) as run:
+        jobs = [asyncio.create_task(load(run)) for _ in range(4)]
+        await until(lambda: len(kept) >= 20)
+        before = len(kept)
+        run.manager.stop()
+        await until(lambda: len(kept) >= before + 40)
+        ended.set()
+        await asyncio.gather(*jobs)
+
+        assert [] == failed
+        assert all(kept[:before])
+        assert not any(kept[before + len(jobs) :])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Any
 from roadstead import __version__
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.cli.admitting import admitting
+from roadstead.cli.demo_page import page_of
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
 from roadstead.cli.readings import Reading, read
@@ -25,6 +26,7 @@ from roadstead.kube.refs import Ref
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
+from roadstead.runtime.history import History
 from roadstead.runtime.kubeconfig import find
 from roadstead.runtime.logs import Pipe, open_log
 from roadstead.runtime.manager import Manager
@@ -178,13 +180,17 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
             await _put(client, placed)
         neighbours_acting = needed(placed.ref.kind for placed in world)
         controllers = acting(neighbours_acting)
-        async with _running(plane, controllers, demo.folder / "run.log") as running:
+        async with (
+            _running(plane, controllers, demo.folder / "run.log") as running,
+            page_of(running.managers, off=once) as address,
+        ):
             spaces = sorted({placed.ref.namespace for placed in world if placed.ref.namespace})
             first = await _settled(running, client, spaces)
             page.talk(
                 f"roadstead {__version__}  capabilities: {' '.join(demo.capabilities)}"
                 f"    stand-ins: {spoken(neighbours_acting)}"
                 f"    log: {demo.folder / 'run.log'}"
+                f"{f'    page: {address}' if address else ''}"
             )
             code = 0
             if once:
@@ -206,7 +212,7 @@ async def _running(
     Ours run under their own accounts, the stand-ins as the administrator that nobody is here.
     """
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    clock, pipe = LiveClock(), Pipe(descriptor)
+    clock, pipe, history = LiveClock(), Pipe(descriptor), History()
     logger = open_log(pipe, level="info", form="json", wall=clock.wall)
 
     def manager(kubeconfig: Path, controllers: Iterable[Controller]) -> Manager:
@@ -225,6 +231,7 @@ async def _running(
             log=logger,
             clock=clock,
             dropped=lambda: pipe.dropped,
+            history=history,
         )
 
     # The account of the webhook has no controller; where it is asked, it runs beside these.

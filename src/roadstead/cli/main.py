@@ -42,6 +42,7 @@ COMMANDS: dict[str, Entry] = {
     "why": Entry("why", "The trail of one decision, and the next step."),
     "who": Entry("who", "Who holds a hostname, an address or a Secret."),
     "status": Entry("status", "One table of everything that is owed."),
+    "graph": Entry("graph", "What is exposed, drawn from hosts to pods."),
     "check": Entry("check", "Whether a cluster is ready, and whether an installation is well."),
     "docs": Entry("docs", "The page of one reason."),
     "gateways": Entry("gateways", "From platform values to each tenant's Gateway."),

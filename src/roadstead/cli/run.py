@@ -19,8 +19,11 @@ from roadstead.cli.options import (
     application,
 )
 from roadstead.errors import InputError
+from roadstead.kube.times import parse_duration
+from roadstead.runtime.health import OFF
 from roadstead.runtime.manager import run as run_manager
 from roadstead.runtime.options import RunOptions
+from roadstead.runtime.page import Maker
 from roadstead.settings import Settings
 from roadstead.sim.flags import names_of
 
@@ -28,6 +31,7 @@ EXAMPLES = (
     "roadstead run --read-only",
     "roadstead run --only anchors --ca-sources-file ca-sources.yaml --leader-elect",
     "roadstead run --only lineage --webhook-cert-dir /run/webhook",
+    "roadstead run --read-only --page-bind-address 127.0.0.1:8080",
     "roadstead run --only attachments --attachment-tenant-classes public,internal",
 )
 app = application()
@@ -81,6 +85,14 @@ Health = Annotated[
         help="Serve /healthz and /readyz there; 0 for not at all.",
     ),
 ]
+Page = Annotated[
+    str | None,
+    typer.Option(
+        "--page-bind-address",
+        metavar="ADDRESS",
+        help="Serve the status page there, on loopback alone. Off unless set.",
+    ),
+]
 WebhookPort = Annotated[
     int | None,
     typer.Option("--webhook-port", metavar="PORT", help="Answer admission there. 9443 unless set."),
@@ -104,6 +116,14 @@ LeaseNamespace = Annotated[
     str,
     typer.Option(
         "--leader-election-namespace", metavar="NAME", help="Where the Lease is; else the pod's."
+    ),
+]
+LeaseDuration = Annotated[
+    str,
+    typer.Option(
+        "--leader-elect-lease-duration",
+        metavar="DURATION",
+        help="How long a Lease lasts; its other times keep their proportions. 15s unless set.",
     ),
 ]
 Workers = Annotated[
@@ -140,10 +160,12 @@ def run(
     kubeconfig: Kubeconfig = "",
     metrics_bind_address: Metrics = None,
     health_probe_bind_address: Health = None,
+    page_bind_address: Page = None,
     webhook_port: WebhookPort = None,
     webhook_cert_dir: WebhookCertDir = "",
     leader_elect: LeaderElect = None,
     leader_election_namespace: LeaseNamespace = "",
+    leader_elect_lease_duration: LeaseDuration = "",
     max_concurrent_reconciles: Workers = None,
     kube_api_qps: Qps = None,
     log_level: LogLevel = "",
@@ -158,10 +180,12 @@ def run(
     flags = {
         "metricsBindAddress": metrics_bind_address,
         "healthProbeBindAddress": health_probe_bind_address,
+        "pageBindAddress": page_bind_address,
         "webhookPort": webhook_port,
         "webhookCertDir": webhook_cert_dir or None,
         "leaderElect": leader_elect,
         "leaderElectionNamespace": leader_election_namespace or None,
+        "leaderElectLeaseDuration": leader_elect_lease_duration or None,
         "maxConcurrentReconciles": max_concurrent_reconciles,
         "kubeApiQps": kube_api_qps,
         "logLevel": log_level or None,
@@ -184,7 +208,16 @@ def run(
         settings=decides,
         **options_of({**told.rest, **stated}, settings),
     )
-    return asyncio.run(run_manager(options))
+    return asyncio.run(run_manager(options, _pages(options)))
+
+
+def _pages(options: RunOptions) -> Maker | None:
+    """Who makes the status page; None where it is off, so that nothing of it is loaded."""
+    if options.page in {"", OFF}:
+        return None
+    from roadstead.page import Site  # noqa: PLC0415 - it loads what explains decisions
+
+    return Site
 
 
 def laid_over(settings: Settings, **flags: bool | str | None) -> Settings:
@@ -208,10 +241,12 @@ _FIELDS: dict[str, tuple[str, Any]] = {
     "readOnly": ("read_only", bool),
     "metricsBindAddress": ("metrics", (str, int)),
     "healthProbeBindAddress": ("health", (str, int)),
+    "pageBindAddress": ("page", (str, int)),
     "webhookPort": ("webhook_port", int),
     "webhookCertDir": ("webhook_cert_dir", str),
     "leaderElect": ("leader_elect", bool),
     "leaderElectionNamespace": ("lease_namespace", str),
+    "leaderElectLeaseDuration": ("lease_seconds", str),
     "maxConcurrentReconciles": ("workers", int),
     "kubeApiQps": ("qps", (int, float)),
     "logLevel": ("log_level", str),
@@ -234,7 +269,16 @@ def options_of(stated: Mapping[str, Any], place: str) -> dict[str, Any]:
             value = tuple(str(part).strip() for part in parts)  # noqa: PLW2901 - its final form
         elif name == "webhookCertDir":
             value = Path(value)  # noqa: PLW2901 - its final form
+        elif name == "leaderElectLeaseDuration":
+            value = _seconds(value, place)  # noqa: PLW2901 - its final form
         elif name.endswith("BindAddress"):
             value = str(value)  # noqa: PLW2901 - `0` may stand there as a number
         found[field] = value
     return found
+
+
+def _seconds(text: str, place: str) -> float:
+    try:
+        return parse_duration(text).total_seconds()
+    except ValueError as error:
+        raise InputError(f"`leaderElectLeaseDuration`: {error}", place=place) from None

@@ -15,6 +15,7 @@ from roadstead.kube.refs import EVENT, Kind, Ref
 from roadstead.kube.times import format_time
 from roadstead.kube.views import View
 from roadstead.runtime.clock import Turns
+from roadstead.runtime.lease import WRITE_DEADLINE
 from roadstead.runtime.logs import Log
 from roadstead.runtime.owners import Owners
 
@@ -22,8 +23,6 @@ LONGEST_MESSAGE = 1024
 REMEMBERED = 10_000
 HOME = "default"
 """Where events about cluster-scoped objects live, as Kubernetes' own do."""
-WRITE_DEADLINE = 8.0
-"""Seconds a write may take; the gate asks for more lease time than that."""
 _LONGEST_NAME = 253
 
 
@@ -100,13 +99,16 @@ class LiveApi:
         owners: Owners | None = None,
         rate: float = 0.0,
         *,
+        deadline: float = WRITE_DEADLINE,
         log: Log | None = None,
     ) -> None:
         """Write through a client.
 
         instance: who reports, the pod's name. rate: writes a second at most, events aside.
+        deadline: seconds a write may take.
         log: hears of an event that could not be told, which nothing else shows.
         """
+        self._deadline = deadline
         self._log = log
         self._turns = Turns(rate, clock.steady)
         self._client = client
@@ -124,32 +126,32 @@ class LiveApi:
     async def create(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """POST; gives the metadata of what was made."""
         await self._turns.wait()
-        return await self._client.create(kind, body, deadline=WRITE_DEADLINE)
+        return await self._client.create(kind, body, deadline=self._deadline)
 
     async def replace(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT; gives the metadata of what is now there."""
         await self._turns.wait()
-        return await self._client.replace(kind, body, deadline=WRITE_DEADLINE)
+        return await self._client.replace(kind, body, deadline=self._deadline)
 
     async def replace_status(self, kind: Kind, body: Mapping[str, Any]) -> Object:
         """PUT to `/status`; gives the metadata after it."""
         await self._turns.wait()
-        return await self._client.replace_status(kind, body, deadline=WRITE_DEADLINE)
+        return await self._client.replace_status(kind, body, deadline=self._deadline)
 
     async def patch(self, ref: Ref, merge: Mapping[str, Any]) -> Object:
         """PATCH by RFC 7396."""
         await self._turns.wait()
-        return await self._client.patch(ref, merge, deadline=WRITE_DEADLINE)
+        return await self._client.patch(ref, merge, deadline=self._deadline)
 
     async def apply(self, kind: Kind, body: Mapping[str, Any], manager: str) -> Object:
         """Server-side apply, forced; gives the metadata of what is now there."""
         await self._turns.wait()
-        return await self._client.apply(kind, body, manager, deadline=WRITE_DEADLINE)
+        return await self._client.apply(kind, body, manager, deadline=self._deadline)
 
     async def delete(self, ref: Ref, uid: str, resource_version: str) -> None:
         """DELETE with the preconditions that are given."""
         await self._turns.wait()
-        await self._client.delete(ref, uid, resource_version, deadline=WRITE_DEADLINE)
+        await self._client.delete(ref, uid, resource_version, deadline=self._deadline)
 
     async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002
         """Create the event, or raise the count of the one that tells the same.
@@ -188,7 +190,7 @@ class LiveApi:
             "count": series.count,
         }
         try:
-            await self._client.create(EVENT, body, deadline=WRITE_DEADLINE)
+            await self._client.create(EVENT, body, deadline=self._deadline)
         except ClusterError as error:
             if error.status != HTTPStatus.CONFLICT:
                 raise
@@ -200,7 +202,7 @@ class LiveApi:
     async def _repeated(self, event: Event, name: str, body: Mapping[str, Any]) -> bool:
         """Change an event; False when the server has dropped it, as it does after an hour."""
         try:
-            await self._client.patch(EVENT.ref(home_of(event), name), body, deadline=WRITE_DEADLINE)
+            await self._client.patch(EVENT.ref(home_of(event), name), body, deadline=self._deadline)
         except ClusterError as error:
             if not error.not_found:
                 raise

@@ -19,19 +19,36 @@ from roadstead.kube.times import format_micro_time
 from roadstead.runtime.logs import Log
 
 SPREAD = 0.2
+WRITE_DEADLINE = 8.0
+"""Seconds a write may take, under a lease of the usual length or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Seconds. duration: a lease lasts. renew_within: without renewal it is given up.
 
-    period: between attempts. request: one attempt may take.
+    period: between attempts. request: one attempt may take. write: any other write may take, and
+    the gate asks for more lease time than that.
     """
 
     duration: float = 15.0
     renew_within: float = 10.0
     period: float = 2.0
     request: float = 5.0
+    write: float = WRITE_DEADLINE
+
+    @classmethod
+    def lasting(cls, seconds: float) -> "Terms":
+        """Terms in the usual proportions for a lease of another length."""
+        usual = cls()
+        share = seconds / usual.duration
+        return cls(
+            seconds,
+            usual.renew_within * share,
+            usual.period * share,
+            usual.request * share,
+            usual.write * share,
+        )
 
 
 class Requests(Protocol):

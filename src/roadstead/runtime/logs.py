@@ -9,8 +9,8 @@ import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import datetime
 from pathlib import Path
@@ -210,3 +210,14 @@ def _value(value: Any) -> str:
     text = str(value)
     plain = text.isprintable() and '"' not in text and " " not in text and text
     return text if plain else orjson.dumps(text).decode()
+
+
+@contextmanager
+def bridged(log: Log) -> Iterator[None]:
+    """Have what libraries log leave through our pipe."""
+    root, bridge = logging.getLogger(), Bridge(log)
+    root.addHandler(bridge)
+    try:
+        yield
+    finally:
+        root.removeHandler(bridge)

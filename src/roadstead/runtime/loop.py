@@ -13,6 +13,7 @@ from roadstead.engine.engine import Engine
 from roadstead.engine.passes import Passed
 from roadstead.engine.queue import Taken
 from roadstead.runtime.clock import rest
+from roadstead.runtime.history import History, PassNote
 from roadstead.runtime.logs import Log, begin_pass, place_of
 from roadstead.runtime.metrics import Metrics, result_of
 
@@ -25,7 +26,7 @@ class Loop:
 
     longest: seconds after which a pass is cut off. dry: the engine writes nothing.
     pause: least seconds from the start of a pass to that of the next by the same worker.
-    stopping: no key is taken any more.
+    history: hears of every pass. stopping: no key is taken any more.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class Loop:
         longest: float = LONGEST_PASS,
         pause: float = 0.0,
         dry: bool = False,
+        history: History | None = None,
     ) -> None:
         """Take no key yet."""
+        self._history = history
         self._engine, self._name, self._api, self._clock = engine, name, api, clock
         self._metrics, self._figures, self._log = metrics, metrics.of(name), log
         self._workers, self._longest, self._pause = workers, longest, pause
@@ -106,6 +109,10 @@ class Loop:
                 passed = await self._engine.work(self._name, key, self._api)
             result = result_of(passed)
             self._metrics.passed(self._name, key, passed)
+            if self._history is not None:
+                spent = self._clock.steady() - began
+                said = PassNote.of(passed, self._clock.wall(), spent, result)
+                self._history.note(self._name, key, said)
             self._tell(passed)
         except Exception as bug:  # noqa: BLE001 - a rule's bug costs its key a pause, no more
             if scope.expired():

@@ -6,20 +6,18 @@ gives up on a cluster that is away.
 """
 
 import asyncio
-import logging
 import os
 import random
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 from roadstead import __version__
-from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
-from roadstead.errors import BugError, InputError
+from roadstead.errors import BugError
 from roadstead.kube.refs import LEASE, Kind
 from roadstead.runtime import health
 from roadstead.runtime.access import ACCOUNT, Config
@@ -29,25 +27,28 @@ from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.credentials import Credentials
 from roadstead.runtime.events import LiveApi
 from roadstead.runtime.feed import Feeds, raise_thresholds
+from roadstead.runtime.history import History
 from roadstead.runtime.kubeconfig import find
-from roadstead.runtime.lease import Lease
-from roadstead.runtime.logs import Bridge, Log, Pipe, form_for, open_log, place_of
+from roadstead.runtime.lease import Lease, Terms
+from roadstead.runtime.logs import Log, Pipe, bridged, form_for, open_log, place_of
 from roadstead.runtime.loop import Loop
 from roadstead.runtime.metrics import Gauges, Metrics
 from roadstead.runtime.nightshift import Watchdog, report
-from roadstead.runtime.options import JOIN_SECONDS, RunOptions
+from roadstead.runtime.options import JOIN_SECONDS, RunOptions, served
 from roadstead.runtime.owners import Owners
+from roadstead.runtime.page import Maker, Source, serve_page, url_of
 from roadstead.runtime.rehearsal import rehearse
 from roadstead.runtime.webhook import Webhook
 from roadstead.wiring import Admission, Controller
 
 DONE, LOST = 0, 1
-Capability = TypeVar("Capability")
 _STOP = (signal.SIGTERM, signal.SIGINT)
 
 
-async def run(options: RunOptions) -> int:
+async def run(options: RunOptions, pages: Maker | None = None) -> int:
     """Run until told to stop; give the exit code: 0 after a stop, 1 when the lease was lost.
+
+    pages: makes the status page, where the options have one.
 
     Raises: InputError for flags, files and credentials that cannot be used; BugError.
     """
@@ -58,7 +59,7 @@ async def run(options: RunOptions) -> int:
         terminal = os.isatty(options.log_descriptor)
         form = form_for(options.log_format, terminal=terminal, environ=options.environ)
         log = open_log(pipe, level=options.log_level, form=form, wall=clock.wall)
-        with _bridged(log):
+        with bridged(log):
             manager = Manager(
                 options,
                 controllers,
@@ -67,6 +68,7 @@ async def run(options: RunOptions) -> int:
                 log=log,
                 clock=clock,
                 dropped=lambda: pipe.dropped,
+                pages=pages,
             )
             with manager.signals():
                 return await manager.run()
@@ -74,45 +76,11 @@ async def run(options: RunOptions) -> int:
         pipe.close()
 
 
-def served(options: RunOptions) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
-    """What `--only` names, all without it, sorted: controllers, and who answers admission.
-
-    Without `--only` admission is answered where a certificate is given; a rehearsal answers none,
-    since every answer changes an object.
-    Raises: InputError for a name nobody has, and for admission without a certificate.
-    """
-    wanted = chosen({**CONTROLLERS, **ADMISSIONS}, options.only)
-    admissions = tuple(one for one in wanted if isinstance(one, Admission))
-    if options.webhook_cert_dir is None or options.read_only:
-        if admissions and options.only and not options.read_only:
-            raise InputError(
-                f"--only {admissions[0].name}: nobody can be answered without a certificate",
-                hint="name the folder of tls.crt and tls.key with --webhook-cert-dir",
-            )
-        admissions = ()
-    return tuple(one for one in wanted if isinstance(one, Controller)), admissions
-
-
-def chosen(known: Mapping[str, Capability], only: Iterable[str]) -> tuple[Capability, ...]:
-    """The capabilities that `--only` names, all without it, sorted.
-
-    Raises: InputError for a name nobody has.
-    """
-    wanted = sorted(set(only) or known)
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                f"--only: there is no capability `{name}`",
-                hint=f"known: {', '.join(sorted(known))}",
-            )
-    return tuple(known[name] for name in wanted)
-
-
 class Manager:
     """All parts of one process.
 
-    ports: where `metrics`, `health` and `webhook` are served, 0 for not at all; known once `run`
-        has begun.
+    ports: where `metrics`, `health`, `page` and `webhook` are served, 0 for not at all; known once
+        `run` has begun.
     """
 
     def __init__(
@@ -125,14 +93,24 @@ class Manager:
         log: Log,
         clock: Clock,
         dropped: Callable[[], int],
+        pages: Maker | None = None,
+        history: History | None = None,
     ) -> None:
-        """Open nothing yet. dropped: how many log lines were lost."""
+        """Open nothing yet. dropped: how many log lines were lost.
+
+        pages: makes the status page. history: hears of every pass, for pages made elsewhere.
+        """
+        shown = options.page not in {"", health.OFF}
+        if pages is None and shown:
+            raise BugError("a status page is asked for, and nobody makes it")
+        self._pages = pages
+        self.history = History() if history is None and shown else history
         self.options, self.config, self.log, self._clock = options, config, log, clock
         self.ports: dict[str, int] = {}
         self._names = tuple(controller.name for controller in controllers)
         answering = tuple(admission.name for admission in admissions)
         self._capabilities = tuple(sorted((*self._names, *answering)))
-        self._stop = asyncio.Event()
+        self._stop, self._terms = asyncio.Event(), Terms.lasting(options.lease_seconds)
         self._jitter: Callable[[], float] = lambda: random.uniform(-1, 1)  # noqa: S311 - timers
         self.engine = Engine(
             controllers,
@@ -166,12 +144,8 @@ class Manager:
         )
         owners = self._owners()
         self.webhook = self._answering(admissions, owners) if admissions else None
-        api = LiveApi(self.client, clock, socket.gethostname(), owners, log=self.log)
-        paced = {
-            c.name: LiveApi(self.client, clock, socket.gethostname(), owners, c.rate, log=self.log)
-            for c in controllers
-            if c.rate
-        }
+        api = self._writing(owners)
+        paced = {c.name: self._writing(owners, c.rate) for c in controllers if c.rate}
         self.loops = tuple(
             Loop(
                 self.engine,
@@ -183,6 +157,7 @@ class Manager:
                 workers=limits[name],
                 pause=pauses[name],
                 dry=options.read_only,
+                history=self.history,
             )
             for name in self._names
         )
@@ -239,6 +214,8 @@ class Manager:
             raise self._broken(background)
         for loop in self.loops:
             loop.stop()
+        if self.webhook is not None and code == DONE:
+            await self.webhook.leave()
         grace = JOIN_SECONDS if code == DONE else 0.0
         late = sum(await asyncio.gather(*(loop.join(grace) for loop in self.loops)))
         if late:
@@ -276,20 +253,39 @@ class Manager:
         await self._stop.wait()
 
     async def _serve(self, stack: AsyncExitStack) -> None:
-        if self.options.page not in {"", health.OFF}:
-            raise InputError("--page-bind-address: there is no status page in this version yet")
-        checks = health.readiness(self.engine, self.feeds)
         if self.webhook is not None:
             port, host = self.options.webhook_port, self.options.webhook_host
             self.ports["webhook"] = await self.webhook.serve(stack, port, host)
-            checks["certificate"] = self.webhook.check
+        source = self.source()
         apps = {
             "metrics": (health.metrics_app(self.metrics.exposition), self.options.metrics),
-            "health": (health.health_app(health.liveness(self.feeds), checks), self.options.health),
+            "health": (health.health_app(source.live, source.ready), self.options.health),
         }
         flags = {"metrics": "--metrics-bind-address", "health": "--health-probe-bind-address"}
         for name, (app, address) in apps.items():
             self.ports[name] = await health.serve(stack, app, address, flags[name])
+        if self._pages is not None and self.history is not None:
+            pages = self._pages((source,))
+            text = self.options.page
+            self.ports["page"] = await serve_page(stack, pages, (source,), text, self.log)
+            self.log.info("page", url=url_of(text, self.ports["page"]))
+
+    def source(self) -> Source:
+        """What a status page is made of."""
+        ready = health.readiness(self.engine, self.feeds)
+        if self.webhook is not None:
+            ready["certificate"] = self.webhook.check
+        return Source(
+            engine=self.engine,
+            client=self.client,
+            clock=self._clock,
+            history=self.history or History(),
+            live=health.liveness(self.feeds),
+            ready=ready,
+            registry=self.metrics.registry,
+            leads=lambda: self.lease.leading.is_set() if self.lease else None,
+            dry=self.options.read_only,
+        )
 
     def _elects(self) -> bool:
         wanted, token = self.options.leader_elect, self.config.token
@@ -309,6 +305,11 @@ class Manager:
 
         return Owners(self.client, self._clock.steady, fetched=fetched, forbidden=forbidden)
 
+    def _writing(self, owners: Owners, rate: float = 0.0) -> LiveApi:
+        """The client as controllers use it; no write of theirs outlasts the lease."""
+        here, longest = socket.gethostname(), self._terms.write
+        return LiveApi(self.client, self._clock, here, owners, rate, deadline=longest, log=self.log)
+
     def _answering(self, admissions: tuple[Admission, ...], owners: Owners) -> Webhook:
         """The admission server; its name is the Service's in the namespace we run in."""
         figures, folder = self.metrics.admission, self.options.webhook_cert_dir
@@ -325,8 +326,7 @@ class Manager:
                 self.log.info("certificate taken", name=name)
 
         serving = Serving(folder, name, self._clock.wall, reloaded)
-        api = LiveApi(self.client, self._clock, socket.gethostname(), owners, log=self.log)
-        return Webhook(self.engine, api, serving, figures, self.log)
+        return Webhook(self.engine, self._writing(owners), serving, figures, self.log)
 
     def _candidate(self) -> Lease:
         namespace = self.options.lease_namespace or self.config.namespace
@@ -337,6 +337,7 @@ class Manager:
             clock=self._clock,
             log=self.log,
             jitter=self._jitter,
+            terms=self._terms,
         )
 
     def _gate(self, seconds: float) -> None:
@@ -368,17 +369,6 @@ class Manager:
         said = f"{type(error).__name__} at {place_of(error)}" if error else "it ended"
         self.log.error("part ended", part=name, said=said)
         return BugError(f"the {name} of `run` ended: {said}", hint="report this line")
-
-
-@contextmanager
-def _bridged(log: Log) -> Iterator[None]:
-    """Have what libraries log leave through our pipe."""
-    root, bridge = logging.getLogger(), Bridge(log)
-    root.addHandler(bridge)
-    try:
-        yield
-    finally:
-        root.removeHandler(bridge)
 
 
 async def _cancelled(tasks: Mapping[str, asyncio.Task[Any]]) -> None:

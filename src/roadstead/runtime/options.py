@@ -1,14 +1,21 @@
 """What `roadstead run` is started with, as one frozen value. Source: cli.md, 2.3."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.errors import InputError
+from roadstead.runtime.lease import Terms
 from roadstead.settings import Settings
+from roadstead.wiring import Admission, Controller
 
+Capability = TypeVar("Capability")
 JOIN_SECONDS = 20.0
 """How long a stop waits for passes in work."""
+SHORTEST_TO_LONGEST = range(3, 301)
+"""Seconds a lease may last; Kubernetes writes whole ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +29,7 @@ class RunOptions:
     webhook_port, webhook_cert_dir: for capabilities that answer admission; 0 takes a free port.
     webhook_host: the one address to answer at; empty for all there are.
     leader_elect: None for "in a cluster, and not under read_only".
-    lease_namespace: empty for the pod's, or the context's.
+    lease_namespace: empty for the pod's, or the context's. lease_seconds: a lease lasts.
     workers: passes at once for each controller; None for what each asks for.
     qps: requests a second at most; 0 for no limit of ours.
     log_level: debug, info, warning or error. log_format: text or json; empty for what fits.
@@ -43,6 +50,7 @@ class RunOptions:
     webhook_cert_dir: Path | None = None
     leader_elect: bool | None = None
     lease_namespace: str = ""
+    lease_seconds: float = Terms().duration
     workers: int | None = None
     qps: float = 0.0
     log_level: str = "info"
@@ -66,8 +74,48 @@ class RunOptions:
             )
         if self.log_format not in {"", "text", "json"}:
             raise InputError(f"--log-format: `{self.log_format}` is neither text nor json")
+        if self.lease_seconds not in SHORTEST_TO_LONGEST:
+            least, most = SHORTEST_TO_LONGEST[0], SHORTEST_TO_LONGEST[-1]
+            raise InputError(
+                f"--leader-elect-lease-duration: {self.lease_seconds:g} s is no whole number of "
+                f"seconds from {least} to {most}"
+            )
         if self.read_only and self.leader_elect:
             raise InputError(
                 "--leader-elect with --read-only: a run that writes nothing takes no lease",
                 hint="leave one of them out",
             )
+
+
+def served(options: RunOptions) -> tuple[tuple[Controller, ...], tuple[Admission, ...]]:
+    """What `--only` names, all without it, sorted: controllers, and who answers admission.
+
+    Without `--only` admission is answered where a certificate is given; a rehearsal answers none,
+    since every answer changes an object.
+    Raises: InputError for a name nobody has, and for admission without a certificate.
+    """
+    wanted = chosen({**CONTROLLERS, **ADMISSIONS}, options.only)
+    admissions = tuple(one for one in wanted if isinstance(one, Admission))
+    if options.webhook_cert_dir is None or options.read_only:
+        if admissions and options.only and not options.read_only:
+            raise InputError(
+                f"--only {admissions[0].name}: nobody can be answered without a certificate",
+                hint="name the folder of tls.crt and tls.key with --webhook-cert-dir",
+            )
+        admissions = ()
+    return tuple(one for one in wanted if isinstance(one, Controller)), admissions
+
+
+def chosen(known: Mapping[str, Capability], only: Iterable[str]) -> tuple[Capability, ...]:
+    """The capabilities that `--only` names, all without it, sorted.
+
+    Raises: InputError for a name nobody has.
+    """
+    wanted = sorted(set(only) or known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                f"--only: there is no capability `{name}`",
+                hint=f"known: {', '.join(sorted(known))}",
+            )
+    return tuple(known[name] for name in wanted)

@@ -28,6 +28,10 @@ from roadstead.wiring import Admission
 LARGEST_BODY = 16 << 20
 LARGE_BODY = 1 << 20
 LARGE_AT_ONCE = 4
+LEAVE_SECONDS = 2.0
+"""How long a stop goes on answering, so that whoever asks hears of it before a connection ends."""
+_QUIET_SECONDS = 0.3
+_LOOK_SECONDS = 0.05
 _JSON = "application/json"
 _REMEMBERED = 1_000
 _OK, _ERROR = HTTPStatus.OK, HTTPStatus.INTERNAL_SERVER_ERROR
@@ -53,6 +57,8 @@ class Webhook:
         self._large = asyncio.Semaphore(LARGE_AT_ONCE)
         self.asked = 0
         self._told: OrderedDict[tuple[str, str], None] = OrderedDict()
+        self._leaving = False
+        self._server: web.Server | None = None
         figures.expires(lambda: serving.not_after)
 
     async def serve(self, stack: AsyncExitStack, port: int, host: str = "") -> int:
@@ -79,7 +85,26 @@ class Webhook:
                 f"--webhook-port: cannot listen on {port}: {error.strerror}",
                 hint="give another port",
             ) from None
+        self._server = runner.server
         return int(runner.addresses[0][1])
+
+    async def leave(self) -> None:
+        """Go on answering, and say in each answer that its connection ends.
+
+        A connection that ends while it waits for the next request fails that request where the two
+        cross on their way: nobody may send a POST twice. So it ends with an answer instead; one
+        that had none to give in this time is idle, and ends with what `serve` was given.
+        """
+        self._leaving = True
+        now, busy = time.monotonic(), float("-inf")
+        end = now + LEAVE_SECONDS
+        while self._server is not None and now < end:
+            if self._server.connections:
+                busy = now
+            elif busy + _QUIET_SECONDS <= now:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
 
     async def run(self) -> None:
         """Look after the certificate until cancelled."""
@@ -105,6 +130,8 @@ class Webhook:
                 response = error
                 raise
             finally:
+                if self._leaving:
+                    response.force_close()
                 spent = time.monotonic() - began
                 self._figures.answered(admission.path, response.status, spent)
             return response

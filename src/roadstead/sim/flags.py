@@ -18,7 +18,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 RUN_ONLY = frozenset(
     {"only", "readOnly", "metricsBindAddress", "healthProbeBindAddress", "leaderElect"}
     | {"leaderElectionNamespace", "maxConcurrentReconciles", "kubeApiQps", "logLevel", "logFormat"}
-    | {"webhookPort", "webhookCertDir"}
+    | {"webhookPort", "webhookCertDir", "leaderElectLeaseDuration", "pageBindAddress"}
 )
 """Keys that concern the process and no decision; whatever is offline passes over them."""
 

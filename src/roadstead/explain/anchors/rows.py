@@ -83,10 +83,18 @@ def _what(error: ClusterError) -> str:
 def _anchor(decision: Decision) -> tuple[str, str]:
     """Where a wanted anchor comes from, and when its first certificate expires."""
     if not decision.want:
-        return "", ""
+        return _named(decision), ""
     body = decision.want[0].body
     source = str((body["metadata"].get("annotations") or {}).get(api.SOURCE, ""))
     value = b64decode((body.get("data") or {}).get(api.KEY, ""))
     certificates = lift(value).certificates
     first = min((one.not_after for one in certificates), default=None)
     return source, format_time(first) if first else ""
+
+
+def _named(decision: Decision) -> str:
+    """The source that a decision passed whose wanted anchor is not remembered; else empty."""
+    if stop_of(decision) is not None or decision.drop:
+        return ""
+    passed = (one for one in decision.findings if one.rule == "source-filled" and one.refs)
+    return next((one.refs[0].key for one in passed), "")

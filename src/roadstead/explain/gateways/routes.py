@@ -147,6 +147,18 @@ def _listener(known: Known, unit: Unit, names: Names, one: Json) -> Listener:
     )
 
 
+def listener_for(known: Known, unit: Unit, host: str) -> Json:
+    """The listener that a unit is served on: the most exact that it selects and that admits it."""
+    found = [
+        one
+        for one in known.listeners
+        if unit.selects(text(one, "name"), _port(one))
+        and admitted(one, unit.namespace, known)[0]
+        and (not text(one, "hostname") or overlap(text(one, "hostname"), host))
+    ]
+    return max(found, key=lambda one: len(text(one, "hostname").lstrip("*")), default={})
+
+
 def admitted(listener: Json, namespace: str, known: Known) -> tuple[bool, str]:
     """Whether a listener admits routes of a namespace, and which it does, in words."""
     stated = part(listener, "allowedRoutes", "namespaces")

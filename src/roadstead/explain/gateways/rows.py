@@ -1,10 +1,13 @@
 """One row of `status` for each gateway, and what `plan` says of what is made for it."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 
 from roadstead.capabilities.gateways import api
-from roadstead.capabilities.gateways.snapshot.views import gateway_of
+from roadstead.capabilities.gateways.decide.entries import ROUTE_SERVED
+from roadstead.capabilities.gateways.snapshot.views import HTTP_ROUTES, TLS_ROUTES, gateway_of
+from roadstead.decision import Decision, Reader, Verdict
+from roadstead.errors import Unread
 from roadstead.explain.gateways.tell import ready_of
 from roadstead.explain.rows import UNKNOWN, Row
 from roadstead.explain.subject import Look
@@ -82,3 +85,33 @@ def _entries(route: Object) -> tuple[str, ...]:
             named = gateway_of(part(one, "parentRef"), route.meta.namespace)
             found.append(f"status: Accepted={stated.get('status')}{reason} at {named}")
     return tuple(found)
+
+
+def route_rows(reader: Reader, decision: Decision) -> Iterator[Row]:
+    """A row for each parentRef that a gateway's decision has judged.
+
+    The page has them beside the gateway's own, so that a hostname finds its route.
+    """
+    for found in decision.findings:
+        if found.rule != ROUTE_SERVED or not found.refs:
+            continue
+        ref = found.refs[0]
+        seen = _route(reader, ref)
+        names = texts(part(seen.body, "spec"), "hostnames") if seen is not None else ()
+        served = found.verdict is Verdict.PASS
+        about = ", ".join(names)
+        if not served:
+            about = f"{about}: {found.message}" if about else found.message
+        reason = found.reason or "Accepted"
+        age = seen.age(reader.now) if seen is not None else timedelta(0)
+        yield Row(ref.kind.kind, ref, str(served), reason, reason, about, age)
+
+
+def _route(reader: Reader, ref: Ref) -> Object | None:
+    for view in (HTTP_ROUTES, *TLS_ROUTES):
+        if view.kind == ref.kind:
+            try:
+                return reader.get(view, ref.namespace, ref.name)
+            except Unread:
+                return None
+    return None

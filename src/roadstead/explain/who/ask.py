@@ -15,16 +15,23 @@ from roadstead.explain.who.found import ADDRESS, HOSTNAME, Asked, Who
 ABSENT = "absent"
 """Why a view of a kind that is not served cannot answer."""
 _Source = Callable[[], Awaitable[Who]]
+Breathe = Callable[[], Awaitable[None]]
 
 
-async def who(asked: Asked, namespace: str, reader: Reader, judge: Judge) -> tuple[Who, bool]:
+async def at_once() -> None:
+    """Let nobody else have a turn: a command has nothing else to do."""
+
+
+async def who(
+    asked: Asked, namespace: str, reader: Reader, judge: Judge, breathe: Breathe = at_once
+) -> tuple[Who, bool]:
     """Tell who holds something, and whether all of it could be read.
 
-    namespace: of a Secret; empty for any.
+    namespace: of a Secret; empty for any. breathe: gives others a turn, once a gateway.
     Raises: ClusterError for anything but missing rights and kinds that are not served.
     """
     found, whole = Who(asked), True
-    for source in _sources(asked, namespace, reader, judge):
+    for source in _sources(asked, namespace, reader, judge, breathe):
         try:
             found = found.beside(await source())
         except ClusterError as error:
@@ -35,7 +42,9 @@ async def who(asked: Asked, namespace: str, reader: Reader, judge: Judge) -> tup
     return found, whole
 
 
-def _sources(asked: Asked, namespace: str, reader: Reader, judge: Judge) -> Iterator[_Source]:
+def _sources(
+    asked: Asked, namespace: str, reader: Reader, judge: Judge, breathe: Breathe
+) -> Iterator[_Source]:
     async def at_gateways() -> Who:
         return addresses.of_gateways(reader, asked)
 
@@ -52,7 +61,7 @@ def _sources(asked: Asked, namespace: str, reader: Reader, judge: Judge) -> Iter
         return secrets.of_issuers(reader, asked, namespace)
 
     if asked.of == HOSTNAME:
-        yield lambda: hostnames.of_hostname(reader, asked)
+        yield lambda: hostnames.of_hostname(reader, asked, breathe)
     elif asked.of == ADDRESS:
         yield from (at_gateways, at_attachments, at_claims)
     else:

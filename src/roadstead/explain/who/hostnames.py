@@ -1,8 +1,7 @@
 """Who holds a hostname: the routes that decisions serve on it, and those that they refuse."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime
-from typing import Any
 
 from roadstead.capabilities.gateways import api
 from roadstead.capabilities.gateways.decide.units import Unit
@@ -18,7 +17,7 @@ from roadstead.capabilities.gateways.snapshot.views import (
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError
 from roadstead.explain.gateways.known import Known
-from roadstead.explain.gateways.routes import admitted, entry_of
+from roadstead.explain.gateways.routes import entry_of, listener_for
 from roadstead.explain.who.found import Asked, Holding, Waiting, Who
 from roadstead.kube.conditions import TRUE
 from roadstead.kube.hostnames import covers, is_within, overlap
@@ -28,13 +27,14 @@ from roadstead.kube.shapes import Json, items, part, text, texts
 from roadstead.kube.times import format_age, parse_time
 
 
-async def of_hostname(reader: Reader, asked: Asked) -> Who:
+async def of_hostname(reader: Reader, asked: Asked, breathe: Callable[[], Awaitable[None]]) -> Who:
     """Judge every gateway that may serve a hostname.
 
     Raises: ClusterError where what it is judged by cannot be read.
     """
     found = Who(asked)
     for seen in reader.list(GATEWAYS_ASKED):
+        await breathe()
         snapshot = await observe(reader, seen.ref)
         if snapshot is not None and snapshot.asked_for is not None:
             found = found.beside(_at(Known.of(snapshot), asked))
@@ -47,7 +47,7 @@ def _at(known: Known, asked: Asked) -> Who:
     for unit, cause in _claims(known, asked.name):
         ref, body = unit.route.ref, unit.route.seen.body
         since = _moment(entry_of(body, unit.parent))
-        if cause is None and (known.follows_hostnames or _listener(known, unit, asked.name)):
+        if cause is None and (known.follows_hostnames or listener_for(known, unit, asked.name)):
             holdings.append(_holding(known, unit, asked.name, since))
         elif cause is not None:
             waiting.append(Waiting(ref, cause.reason, since))
@@ -67,7 +67,7 @@ def _claims(known: Known, host: str) -> Iterator[tuple[Unit, Cause | None]]:
 
 
 def _holding(known: Known, unit: Unit, host: str, since: datetime | None) -> Holding:
-    listener = _listener(known, unit, host)
+    listener = listener_for(known, unit, host)
     seen = known.seen
     status = part(seen.gateway.body, "status") if seen.gateway is not None else {}
     return Holding(
@@ -78,23 +78,6 @@ def _holding(known: Known, unit: Unit, host: str, since: datetime | None) -> Hol
         tuple(text(one, "value") for one in items(status, "addresses")),
         _tls(known, listener),
     )
-
-
-def _listener(known: Known, unit: Unit, host: str) -> Json:
-    """The listener that a unit is served on: the most exact that it selects and that admits it."""
-    found = [
-        one
-        for one in known.listeners
-        if unit.selects(text(one, "name"), _port(one))
-        and admitted(one, unit.namespace, known)[0]
-        and (not text(one, "hostname") or overlap(text(one, "hostname"), host))
-    ]
-    return max(found, key=lambda one: len(text(one, "hostname").lstrip("*")), default={})
-
-
-def _port(listener: Json) -> int:
-    port: Any = listener.get("port")
-    return port if type(port) is int else 0
 
 
 def _tls(known: Known, listener: Json) -> str:
@@ -135,13 +118,14 @@ def _unused(known: Known, host: str) -> Iterator[str]:
 def by_status(reader: Reader, asked: Asked) -> Who:
     """What the routes that the asker may read are told: who holds a lost name is not said."""
     found = Who(asked)
-    for route in _routes(reader):
+    for route in routes(reader):
         if any(name == asked.name or covers(name, asked.name) for name in _names(route)):
             found = found.beside(_told(route, asked))
     return found
 
 
-def _routes(reader: Reader) -> Iterator[Object]:
+def routes(reader: Reader) -> Iterator[Object]:
+    """Every route that may be read, of whatever kind and version is served."""
     for view in (HTTP_ROUTES, *TLS_ROUTES):
         try:
             yield from reader.list(view)

@@ -14,7 +14,7 @@ from roadstead.capabilities.attachments.snapshot.facts import (
     is_bound,
     selector_of,
 )
-from roadstead.capabilities.attachments.snapshot.observe import observe
+from roadstead.capabilities.attachments.snapshot.observe import observe, pods_of
 from roadstead.capabilities.attachments.snapshot.views import (
     ADDRESSES,
     ATTACHMENTS,
@@ -42,5 +42,6 @@ __all__ = [
     "family_of",
     "is_bound",
     "observe",
+    "pods_of",
     "selector_of",
 ]

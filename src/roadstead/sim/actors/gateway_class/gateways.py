@@ -4,6 +4,7 @@ A Gateway that has changed to a class of somebody else keeps what was said last,
 its controller has simply stopped to look. Source: Gateway API, GatewayStatus.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -122,7 +123,12 @@ def _is_usable(secret: Object | None) -> bool:
 def decide(seen: Seen) -> Decision:
     """Say what becomes of the Gateway and of each of its listeners."""
     gateway, before = seen.gateway, part(seen.gateway.body, "status")
-    told = [_listener(seen, one, before) for one in listeners_of(gateway)]
+    routes, clashing = _attached(seen), conflicting(listeners_of(gateway))
+    told = [
+        _listener(seen, one, before, routes[name], conflicted=name in clashing)
+        for one in listeners_of(gateway)
+        for name in (text(one, "name"),)
+    ]
     own = fold(
         items(before, "conditions"), _conditions(seen, told), seen.now, gateway.meta.generation
     )
@@ -132,26 +138,31 @@ def decide(seen: Seen) -> Decision:
     return Decision(status=Status(gateway, value | ({"addresses": addresses} if addresses else {})))
 
 
-def _listener(seen: Seen, listener: Json, before: Json) -> dict[str, Any]:
+def _listener(
+    seen: Seen, listener: Json, before: Json, routes: int, *, conflicted: bool
+) -> dict[str, Any]:
     name = text(listener, "name")
-    clashing = conflicting(listeners_of(seen.gateway))
-    said = conditions(
-        listener, seen.gateway.meta.namespace, seen.faults, conflicted=name in clashing
-    )
+    said = conditions(listener, seen.gateway.meta.namespace, seen.faults, conflicted=conflicted)
     old = next((one for one in items(before, "listeners") if one.get("name") == name), {})
     generation = seen.gateway.meta.generation
     return {
         "name": name,
         "supportedKinds": supported_kinds(listener),
-        "attachedRoutes": sum(_is_attached(seen, one, name) for one in seen.routes),
+        "attachedRoutes": routes,
         "conditions": fold(items(old, "conditions"), said, seen.now, generation),
     }
 
 
-def _is_attached(seen: Seen, route: Object, section: str) -> bool:
-    return any(
-        section in attach(route, parent, seen.gateway, seen.labels).sections
-        for parent in parents_of(route, seen.gateway)
+def _attached(seen: Seen) -> Counter[str]:
+    """How many routes attach to each listener, by its name; each counts once."""
+    return Counter(
+        section
+        for route in seen.routes
+        for section in {
+            section
+            for parent in parents_of(route, seen.gateway)
+            for section in attach(route, parent, seen.gateway, seen.labels).sections
+        }
     )
 
 
