@@ -41,8 +41,8 @@ def play(server: Cluster, name: str, workers: int = 1, unserved: Iterable[Kind] 
         workers=workers,
         stand_ins=case.stand_ins,
         unserved=unserved,
-        admissions=case.admissions,
         kubeconfig=runs_as(server, case),
+        admissions=case.admissions,
     ) as stage:
         found, _ = play_case(case, stage)
         wrong = [f"{name}: {one}" for one in found]
@@ -61,7 +61,8 @@ def runs_as(server: Cluster, case: Case) -> Path | None:
 
     So a case is played with the rights that ship, and under the policies of that account.
     """
-    account = account_of(one.name for one in case.controllers)
+    reviewers = (one.name for one in case.admissions)
+    account = account_of((*(one.name for one in case.controllers), *reviewers))
     return server.tokens.get(account.name) if account else None
 
 

@@ -55,15 +55,15 @@ class LiveStage:
         workers: int = 1,
         stand_ins: Iterable[Controller] = (),
         unserved: Iterable[Kind] = (),
-        admissions: Iterable[Admission] = (),
         kubeconfig: Path | None = None,
+        admissions: Iterable[Admission] = (),
     ) -> None:
         """Start a thread; our process starts when the first step asks for it.
 
         stand_ins: neighbours, run beside it by a client of their own that nobody counts.
         unserved: kinds that this server does not have.
-        admissions: who reviews what is written after the start.
         kubeconfig: as whom our process runs; the administrator when None.
+        admissions: who reviews what is written after the start.
         """
         self._admissions = tuple(admissions)
         self._admin, self._kinds = admin, kinds

@@ -81,6 +81,11 @@ SAMPLE = (
 )
 """A write, a list for an older server, a mint, what a plug-in asks for, a patch and a get."""
 
+BORNE = {
+    "attachments-get-ipaddresses": "that addresses cannot be read is no fault: attachments 3.3",
+}
+"""What a contract has the process do without, and say nothing: then it is the server that says."""
+
 
 def test_the_sample_is_of_rights_that_exist(request: pytest.FixtureRequest) -> None:
     """A right that goes does not drop out of it unseen, and who reads a run sees what was tried."""
@@ -88,7 +93,7 @@ def test_the_sample_is_of_rights_that_exist(request: pytest.FixtureRequest) -> N
         f"rights: {len(SAMPLE)} of {len(GRANTS)} taken away in this run: {', '.join(SAMPLE)}"
     )
 
-    assert [] == sorted(set(SAMPLE) - set(GRANTS))
+    assert [] == sorted({*SAMPLE, *BORNE} - set(GRANTS))
     assert len(GRANTS) == sum(1 for account in ACCOUNTS for _ in grants(account))
 
 
@@ -155,7 +160,8 @@ def missed(server: Cluster, at: At, grant: Grant) -> str:
             return found
         # Nothing the server says of a Secret is logged; a webhook tells it to who asks it.
         silent = grant.resource == "secrets" and any("403 Forbidden" in said for said in lines)
-        return _refused(server, grant, mark) if silent or grant.account == LINEAGE.name else ""
+        silent |= grant.account == LINEAGE.name or grant.id in BORNE
+        return _refused(server, grant, mark) if silent else ""
 
     for until in SCENES[grant.account](at):
         wait_for(f"{grant.id}: {at.run.text()[-1500:]}", lambda: told() or _came(until))  # noqa: B023
@@ -266,8 +272,9 @@ def discovered(admin: Admin, group: str, plural: str) -> Kind | None:
 def test_without_the_right_to_an_owner_kind_it_is_named(server: Cluster) -> None:
     """One process, and each kind of the catalog taken away in turn: said once in the log."""
     admin = server.admin
-    role, kinds = ROLE.ref("", owners.DEFAULT), served(server)
+    role = ROLE.ref("", owners.DEFAULT)
     with at_work(server, LINEAGE, server.tokens[LINEAGE.name]) as at:
+        kinds = served(server)
         for until in SCENES[LINEAGE.name](at):
             wait_for(f"a step of the webhook: {at.run.text()[-1500:]}", until)
         for (group, plural), kind in kinds.items():

@@ -105,11 +105,10 @@ class LiveApi:
         """Write through a client.
 
         instance: who reports, the pod's name. rate: writes a second at most, events aside.
-        deadline: seconds a write may take.
-        log: hears of an event that could not be told, which nothing else shows.
+        deadline: seconds a write may take. log: hears of an event that could not be told, which
+        nothing else shows.
         """
-        self._deadline = deadline
-        self._log = log
+        self._deadline, self._log = deadline, log
         self._turns = Turns(rate, clock.steady)
         self._client = client
         self._clock = clock
