@@ -10,6 +10,7 @@ import json
 import ssl
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,12 +71,13 @@ class Crowd:
         stream = whole and "sendInitialEvents" in request.query
         async with self._asked(request, str(request.rel_url), await request.read()) as answer:
             response = web.StreamResponse(status=answer.status, headers=_kept(answer.headers))
-            await response.prepare(request)
-            if stream and answer.status == web.HTTPOk.status_code:
-                await self._told_first(request, answer, response)
-            async for piece in answer.content.iter_any():
-                await response.write(piece)
-            await response.write_eof()
+            with suppress(ConnectionError):  # whoever reads may have ended
+                await response.prepare(request)
+                if stream and answer.status == web.HTTPOk.status_code:
+                    await self._told_first(request, answer, response)
+                async for piece in answer.content.iter_any():
+                    await response.write(piece)
+                await response.write_eof()
             return response
 
     async def _told_first(

@@ -88,10 +88,20 @@ class Tab:
         return found["result"].get("value")
 
     async def until(self, expression: str) -> None:
-        """Wait until an expression holds."""
+        """Wait until an expression holds on a page that is there as a whole."""
+        whole = f"document.readyState === 'complete' && ({expression})"
         async with asyncio.timeout(PATIENCE):
-            while not await self.ask(expression):  # noqa: ASYNC110 - the page sets no event
+            while not await self._holds(whole):  # noqa: ASYNC110 - the page sets no event
                 await asyncio.sleep(0.02)
+
+    async def _holds(self, expression: str) -> bool:
+        """Ask; on the way from one page to the next there is nobody to answer."""
+        try:
+            return bool(await self.ask(expression))
+        except RuntimeError as error:
+            if "context" in str(error) or "navigated" in str(error):
+                return False
+            raise
 
     async def type(self, text: str) -> None:
         """Type into what has the focus."""

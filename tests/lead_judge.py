@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kill_judge import CHANGES
-from roadstead.kube.refs import LEASE, Ref
+from roadstead.kube.refs import EVENT, LEASE, Ref
 from roadstead.runtime.lease import SPREAD, Terms
 
 SLACK_SECONDS = 1.5
@@ -104,12 +104,16 @@ class Reigns:
         """Writes that the server took from a life without a term, from receipt to answer.
 
         What was kept from the network until the life thawed may come after its term, and is then
-        refused unless nobody else has led since.
+        refused unless nobody else has led since. Only an Event is taken even then: it tells of a
+        status that was written under the lease, which the next leader finds and does not tell
+        again, and it changes nothing.
         """
         return [_named(line) for line in self.writes if _accepted(line) and not self._held(line)]
 
     def _held(self, line: Line) -> bool:
         life, late = life_of(line)
+        if late and (line["verb"], line["objectRef"]["resource"]) == ("create", EVENT.plural):
+            return True
         came, done = _time(line, "requestReceivedTimestamp"), _time(line, "stageTimestamp")
         for at, term in enumerate(self.history):
             if term.life != life or came < term.taken:

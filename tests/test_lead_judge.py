@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lead_judge import Reigns
-from roadstead.kube.refs import LEASE, SECRET, SERVICE
+from roadstead.kube.refs import EVENT, LEASE, SECRET, SERVICE
 from roadstead.runtime.lease import Terms
 
 OURS, LOCK, TERMS = "ours", LEASE.ref("home", "roadstead-anchors"), Terms.lasting(3)
@@ -25,6 +25,11 @@ def wrote(
     """Anything else is written."""
     mark = " late" if late else ""
     return line(life, at, SERVICE.plural, code, took=took, mark=mark)
+
+
+def told(life: int, at: float, *, late: bool = False) -> dict[str, Any]:
+    """An Event is created."""
+    return {**line(life, at, EVENT.plural, 201, mark=" late" if late else ""), "verb": "create"}
 
 
 def line(
@@ -64,6 +69,8 @@ CHANGED = (held(1, 0), held(1, 2), held(1, 2.5, ""), held(2, 2.8))
         pytest.param((*CHANGED, wrote(1, 2.6)), ("", "", "write"), id="writes-once-released"),
         pytest.param((*TAKEN, wrote(1, 5.2, late=True)), ("", "", ""), id="late-and-alone"),
         pytest.param((*TAKEN, wrote(1, 6, late=True)), ("", "", "write"), id="late"),
+        pytest.param((*TAKEN, told(1, 6, late=True)), ("", "", ""), id="tells-late"),
+        pytest.param((*TAKEN, told(1, 6)), ("", "", "write"), id="tells-after"),
         pytest.param((*TAKEN, wrote(3, 1)), ("", "", "write"), id="never-led"),
     ],
 )

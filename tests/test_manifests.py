@@ -11,7 +11,6 @@ from certificates import CERT1
 from cli_command import run
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.capabilities.lineage.webhook import LINEAGE as WEBHOOK
-from roadstead.cli.manifests import files_of
 from roadstead.deploy import cel, owners
 from roadstead.deploy.account_policies import GUARDS, HEADER, account_policies
 from roadstead.deploy.admission import INJECT, registration, service
@@ -24,6 +23,7 @@ from roadstead.deploy.rbac import (
     Account,
     rbac,
 )
+from roadstead.deploy.shipped import files_of
 from roadstead.deploy.tenants import tenant_roles, tenant_rules, tenant_tiers
 from roadstead.kube.refs import EVENT
 from roadstead.kube.selectors import LabelSelector

@@ -351,6 +351,16 @@ def test_a_refusal_is_told_on_the_object_a_person_must_mend(
     assert [(about, uid)] == [(event.about, event.uid) for event in decide(seen).events]
 
 
+def test_an_anchor_expires_with_its_last_certificate() -> None:
+    """During a rotation the old CA may run out beside the new one; that is no alarm."""
+    (last,) = lift(CERT1).certificates
+
+    figures = decide(replace(SEEN, source=source(EXPIRED + CERT1))).figures
+
+    assert ((api.EXPIRY, int(last.not_after.timestamp())),) == figures
+    assert () == decide(replace(SEEN, source=None)).figures
+
+
 @pytest.mark.parametrize(
     "seen",
     [

@@ -132,6 +132,23 @@ def test_a_key_is_counted_once_and_forgotten_when_it_is_gone() -> None:
     assert third["roadstead_tenant_ca_releases", ("Published",)] == 0
 
 
+def test_the_first_anchor_to_expire_is_told() -> None:
+    """One that is held keeps its expiry, since it still stands; one that is gone has none."""
+    made, other = figures(), HELM_RELEASE.ref(NS, "other")
+    name = ("roadstead_tenant_ca_expiry_timestamp_seconds", ())
+    assert name not in samples(made)
+    for key, expiry in ((KEY, 2000), (other, 1000)):
+        made.passed("anchors", key, Passed(Decision(figures=(("expiry", expiry),))))
+    assert samples(made)[name] == 1000
+    made.passed("anchors", other, Passed(Decision(state="HeldAfterSourceLoss")))
+    assert samples(made)[name] == 1000
+
+    made.passed("anchors", other, Passed(Decision(state="Withdrawn")))
+    assert samples(made)[name] == 2000
+    made.passed("anchors", KEY, Passed(Decision(), gone=True))
+    assert name not in samples(made)
+
+
 def test_a_refusal_is_counted_when_it_begins() -> None:
     """A resync every five minutes is not a new refusal; its return is."""
     made, refused = figures(), Passed(Decision(findings=(Finding("r", Verdict.REFUSE, "Bad"),)))

@@ -1,8 +1,12 @@
-// Command helm renders a chart folder with Helm's own engine: one JSON request a line in, one
-// answer a line out.
+// Command helm renders and lints a chart folder with Helm's own code: one JSON request a line in,
+// one answer a line out.
 //
-//	{"chart": "FOLDER", "release": "R", "namespace": "N", "values": {...}}
-//	{"manifests": "documents, as Helm would send them"}   or   {"error": "why not"}
+//	{"chart": "FOLDER", "release": "R", "namespace": "N", "values": {...}, "kubeconfig": "FILE"}
+//	{"manifests": "documents, as Helm would send them", "notes": "..."}   or   {"error": "why not"}
+//	{"chart": "FOLDER", "namespace": "N", "values": {...}, "lint": true}
+//	{"lint": ["[WARNING] templates/: ..."]}
+//
+// Without a kubeconfig `lookup` finds nothing, as in `helm template`.
 package main
 
 import (
@@ -17,6 +21,9 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/lint"
+	"helm.sh/helm/v3/pkg/lint/support"
+	"k8s.io/client-go/tools/clientcmd"
 )
 
 type request struct {
@@ -24,31 +31,67 @@ type request struct {
 	Release   string           `json:"release"`
 	Namespace string           `json:"namespace"`
 	Values    chartutil.Values `json:"values"`
+	// Whom `lookup` asks.
+	Kubeconfig string `json:"kubeconfig"`
+	Lint       bool   `json:"lint"`
+	// The version that `helm install` would find; Helm's own default where it is empty.
+	Kubernetes string `json:"kubernetes"`
 }
 
 type answer struct {
-	Manifests string `json:"manifests"`
-	Error     string `json:"error,omitempty"`
+	Manifests string   `json:"manifests"`
+	Notes     string   `json:"notes,omitempty"`
+	Lint      []string `json:"lint,omitempty"`
+	Error     string   `json:"error,omitempty"`
+}
+
+// engineOf gives an engine that asks a cluster, or none.
+func engineOf(kubeconfig string) (engine.Engine, error) {
+	if kubeconfig == "" {
+		return engine.Engine{}, nil
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return engine.Engine{}, err
+	}
+	return engine.New(config), nil
 }
 
 // render does what `helm template` does: defaults of the chart, the values' schema, the engine.
-func render(asked request) (string, error) {
+func render(asked request, said *answer) error {
 	found, err := loader.Load(asked.Chart)
 	if err != nil {
-		return "", err
+		return err
 	}
 	about := chartutil.ReleaseOptions{Name: asked.Release, Namespace: asked.Namespace, IsInstall: true, Revision: 1}
-	values, err := chartutil.ToRenderValues(found, asked.Values, about, chartutil.DefaultCapabilities)
-	if err != nil {
-		return "", err
+	able := chartutil.DefaultCapabilities.Copy()
+	if asked.Kubernetes != "" {
+		version, err := chartutil.ParseKubeVersion(asked.Kubernetes)
+		if err != nil {
+			return err
+		}
+		able.KubeVersion = *version
 	}
-	files, err := engine.Render(found, values)
+	if wanted := found.Metadata.KubeVersion; wanted != "" && !chartutil.IsCompatibleRange(wanted, able.KubeVersion.String()) {
+		return fmt.Errorf("chart requires kubeVersion: %s which is incompatible with Kubernetes %s", wanted, able.KubeVersion.String())
+	}
+	values, err := chartutil.ToRenderValues(found, asked.Values, about, able)
 	if err != nil {
-		return "", err
+		return err
+	}
+	templates, err := engineOf(asked.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	files, err := templates.Render(found, values)
+	if err != nil {
+		return err
 	}
 	names := make([]string, 0, len(files))
 	for name := range files {
-		if !strings.HasSuffix(name, "NOTES.txt") {
+		if strings.HasSuffix(name, "NOTES.txt") {
+			said.Notes = files[name]
+		} else {
 			names = append(names, name)
 		}
 	}
@@ -57,7 +100,19 @@ func render(asked request) (string, error) {
 	for _, name := range names {
 		fmt.Fprintf(&whole, "---\n%s\n", files[name])
 	}
-	return whole.String(), nil
+	said.Manifests = whole.String()
+	return nil
+}
+
+// linted does what `helm lint` does, and gives everything above an information.
+func linted(asked request) []string {
+	found := []string{}
+	for _, one := range lint.All(asked.Chart, asked.Values, asked.Namespace, false).Messages {
+		if one.Severity > support.InfoSev {
+			found = append(found, one.Error())
+		}
+	}
+	return found
 }
 
 func run(in io.Reader, out io.Writer) error {
@@ -68,8 +123,10 @@ func run(in io.Reader, out io.Writer) error {
 			var asked request
 			var said answer
 			err := json.Unmarshal(line, &asked)
-			if err == nil {
-				said.Manifests, err = render(asked)
+			if err == nil && asked.Lint {
+				said.Lint = linted(asked)
+			} else if err == nil {
+				err = render(asked, &said)
 			}
 			if err != nil {
 				said.Error = err.Error()

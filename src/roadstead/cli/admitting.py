@@ -9,7 +9,7 @@ import asyncio
 import base64
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from ipaddress import IPv4Address
@@ -25,7 +25,7 @@ from roadstead.capabilities import ADMISSIONS
 from roadstead.deploy.admission import REGISTRATION, registration
 from roadstead.deploy.rbac import HOME, LINEAGE
 from roadstead.errors import TestbedError
-from roadstead.kube.refs import SECRET
+from roadstead.kube.refs import SECRET, Ref
 from roadstead.runtime.certificate import CERTIFICATE, KEY
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
@@ -43,10 +43,15 @@ PROBED = "kube-public"
 """A namespace that every server has, and that the webhook is asked about."""
 
 
+Seen = Callable[[Ref], Awaitable[None]]
+
+
 @asynccontextmanager
-async def admitting(plane: ControlPlane, client: Client, folder: Path) -> AsyncIterator[None]:
+async def admitting(plane: ControlPlane, client: Client, folder: Path) -> AsyncIterator[Seen]:
     """Have every write to a server reviewed until the block ends.
 
+    Gives what waits until the webhook has seen an object that it judges others by: a release that
+    was applied a moment ago may not be in its view yet, and its Secrets would be nobody's.
     folder: for the serving pair and the log; the pair is removed at the end.
     Raises: TestbedError where the webhook does not get ready.
     """
@@ -78,7 +83,7 @@ async def admitting(plane: ControlPlane, client: Client, folder: Path) -> AsyncI
     ended = asyncio.create_task(manager.run(), name="webhook")
     try:
         await _begin(manager, ended, client, authority)
-        yield
+        yield lambda ref: _seen(manager, ended, ref)
     finally:
         manager.stop()
         await asyncio.gather(ended, return_exceptions=True)
@@ -105,6 +110,13 @@ async def _begin(
         while manager.webhook is None or not manager.webhook.asked:
             await _pause(ended)
             await client.rehearse(probe, {"apiVersion": "v1", "kind": "Secret", "metadata": meta})
+
+
+async def _seen(manager: Manager, ended: "asyncio.Task[int]", ref: Ref) -> None:
+    stores = [one for view, one in manager.engine.stores.items() if view.kind == ref.kind]
+    async with _in_time(ended):
+        while not all(store.holds(ref.namespace, ref.name) for store in stores):
+            await _pause(ended)
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ import typer
 from roadstead.cli.main import ALIASES, COMMANDS, GROUPS, load
 from roadstead.cli.options import application
 from roadstead.cli.out import Screen
+from roadstead.deploy.shipped import WHAT
 from roadstead.errors import InputError
 from roadstead.explain.ask import kinds
 from roadstead.explain.subjects import CHECKS, MEANINGS
@@ -108,7 +109,7 @@ def _verbs(group: str) -> list[str]:
 def _words(name: str) -> str:
     """The fixed words a command takes as its argument, each after a blank."""
     words = {
-        "manifests": ("crds", "policies", "rbac", "tenant-roles", "tenant-tiers", "webhook"),
+        "manifests": WHAT,
         "gateways": ("resolve", "render"),
         "completion": SHELLS,
         "docs": (*MEANINGS, *(check.name for _, check in CHECKS)),

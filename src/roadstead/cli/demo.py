@@ -12,7 +12,7 @@ from typing import Any
 
 from roadstead import __version__
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
-from roadstead.cli.admitting import admitting
+from roadstead.cli.admitting import Seen, admitting
 from roadstead.cli.demo_page import page_of
 from roadstead.cli.keep import save
 from roadstead.cli.out import Cell, Screen, tell
@@ -172,12 +172,15 @@ async def _session(demo: Demo, plane: ControlPlane, page: Screen, *, once: bool)
         client = await stack.enter_async_context(Client(credentials))
         for body in rbac():
             await _put(client, _placed(body))
+        seen: Seen | None = None
         if demo.reviewed:
-            await stack.enter_async_context(admitting(plane, client, demo.folder))
+            seen = await stack.enter_async_context(admitting(plane, client, demo.folder))
         # Two worlds may share a namespace: each is read by itself, and laid over the one before.
         world = tuple(placed for path in demo.worlds for placed in _read(path))
         for placed in world:
             await _put(client, placed)
+            if seen is not None:
+                await seen(placed.ref)
         neighbours_acting = needed(placed.ref.kind for placed in world)
         controllers = acting(neighbours_acting)
         async with (

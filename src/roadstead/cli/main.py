@@ -58,7 +58,7 @@ COMMANDS: dict[str, Entry] = {
     "service graph": Entry("service.graph", "Who calls whom, and in which wave."),
     "service secret": Entry("service.secret", "The skeleton of a required Secret."),
     "up": Entry("up", "Try it on a control plane of its own, no cluster."),
-    "manifests": Entry("manifests", "What is installed: CRDs and permissions."),
+    "manifests": Entry("manifests", "What is installed: CRDs, permissions, workloads, charts."),
     "version": Entry("version", "The version of this program, and of the server."),
     "completion": Entry("completion", "The script that completes commands in a shell."),
 }

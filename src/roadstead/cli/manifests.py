@@ -1,20 +1,15 @@
 """`roadstead manifests WHAT`: what is installed, printed or put in a folder."""
 
-from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from roadstead.cli.options import Out, Output, Quiet, application, chosen
 from roadstead.cli.out import Screen, as_json
-from roadstead.deploy.account_policies import account_policies
-from roadstead.deploy.admission import admission
-from roadstead.deploy.crds import crds
-from roadstead.deploy.rbac import ACCOUNTS, HOME, Account, rbac
-from roadstead.deploy.tenants import NOTE, tenant_roles, tenant_tiers
+from roadstead.deploy.rbac import ACCOUNTS, HOME, Account
+from roadstead.deploy.shipped import FILES, OBJECTS, WHAT, Asked, files_of
 from roadstead.errors import InputError
-from roadstead.kube.documents import dump
 from roadstead.kube.names import is_label
 
 EXAMPLES = (
@@ -23,17 +18,10 @@ EXAMPLES = (
     "roadstead manifests policies | kubectl apply -f -",
     "roadstead manifests crds --out deploy/",
     "roadstead manifests webhook -n cozy-system",
+    "roadstead manifests chart --out deploy/",
+    "roadstead manifests dashboards > roadstead.json",
 )
 app = application()
-WHAT = ("crds", "policies", "rbac", "tenant-roles", "tenant-tiers", "webhook")
-FILES = {
-    "policies": "policies/accounts.yaml",
-    "rbac": "rbac/accounts.yaml",
-    "tenant-roles": "rbac/tenant-roles.yaml",
-    "tenant-tiers": "rbac/tenant-tiers.yaml",
-    "webhook": "webhook/lineage.yaml",
-}
-"""The file of each below `deploy/`; the definitions have one each."""
 
 
 @app.command()
@@ -51,7 +39,12 @@ def manifests(
     ] = "",
     quiet: Quiet = False,
 ) -> int:
-    """Print definitions, our accounts and their policies, what tenants may do, or the webhook.
+    """Print what is installed, or what goes with it.
+
+    `crds`, `rbac`, `policies`, `workloads` and `webhook` are what runs, as objects; `chart` and
+    `kustomize` are the same as folders; `alerts` and `dashboards` are for monitoring, `schemas`
+    for editors.
+
 
     The ApplicationDefinition CRD is for development clusters; never apply it over the
     platform's own. `policies` hold our accounts to what RBAC cannot say. `tenant-tiers` are
@@ -65,20 +58,28 @@ def manifests(
         raise InputError(f"there are no manifests `{what}`", hint=f"use {' or '.join(WHAT)}")
     if not is_label(home):
         raise InputError(f"`{home}` is no name of a namespace")
-    accounts = _accounts(account)
-    files = files_of(what, home, accounts)
+    if form == "json" and what in FILES:
+        raise InputError(f"`{what}` is files in their own form", hint="leave `-o json` out")
+    asked = Asked(home, _accounts(account))
     page = Screen.here("never", quiet=quiet)
     if out:
-        for name, text in files.items():
+        for name, text in files_of(what, asked).items():
             _save(Path(out) / name, text)
             page.talk(f"wrote {Path(out) / name}")
         return 0
     if form == "json":
-        items = _documents(what, home, accounts)
+        items = OBJECTS[what](asked)
         page.write(as_json("List", {"items": items}).replace("cli.roadstead/v1", "v1", 1))
         return 0
-    page.write("---\n".join(files.values()))
+    page.write(_stream(what, files_of(what, asked)))
     return 0
+
+
+def _stream(what: str, files: dict[str, str]) -> str:
+    """Several files as one text; those of different forms each below its name."""
+    if what in OBJECTS or len(files) == 1:
+        return "---\n".join(files.values())
+    return "".join(f"# {name}\n{text}" for name, text in files.items())
 
 
 def _accounts(name: str) -> tuple[Account, ...]:
@@ -91,32 +92,6 @@ def _accounts(name: str) -> tuple[Account, ...]:
         known = ", ".join(one.name for one in ACCOUNTS)
         raise InputError(f"there is no account `{name}`", hint=f"known: {known}")
     return found
-
-
-def _documents(what: str, home: str, accounts: Sequence[Account]) -> list[dict[str, Any]]:
-    made: dict[str, Callable[[], Iterable[dict[str, Any]]]] = {
-        "crds": lambda: crds().values(),
-        "policies": lambda: account_policies(home, accounts),
-        "rbac": lambda: rbac(home, accounts),
-        "tenant-roles": tenant_roles,
-        "tenant-tiers": tenant_tiers,
-        "webhook": lambda: admission(home),
-    }
-    return list(made[what]())
-
-
-def files_of(what: str, home: str = HOME, accounts: Sequence[Account] = ACCOUNTS) -> dict[str, str]:
-    """The generated files, by their name below `deploy/`."""
-    if what == "crds":
-        return {f"crds/{name}": dump([body]) for name, body in crds().items()}
-    text = dump(_documents(what, home, accounts))
-    return {FILES[what]: NOTE + text if what == "tenant-roles" else text}
-
-
-def generated() -> dict[str, str]:
-    """The same files as the repository holds them."""
-    found = {name: text for what in WHAT for name, text in files_of(what).items()}
-    return {f"deploy/{name}": text for name, text in found.items()}
 
 
 def _save(file: Path, text: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from roadstead.capabilities.lineage import api
 from roadstead.capabilities.lineage.webhook import LINEAGE
-from roadstead.deploy.rbac import HOME, document
+from roadstead.deploy.rbac import HOME, LABELS, document
 from roadstead.kube.refs import Kind
 from roadstead.kube.selectors import LabelSelector
 from roadstead.wiring import Admission
@@ -27,6 +27,8 @@ INJECT = "cert-manager.io/inject-ca-from"
 AUTHORITY = f"{api.SERVICE_NAME}-ca"
 SECRET_NAME = f"{api.SERVICE_NAME}-tls"
 TIMEOUT_SECONDS = 10
+NEAR = "PreferSameZone"
+"""The contract's `PreferClose` under its name since Kubernetes 1.34, which warns of the old."""
 
 Json = dict[str, Any]
 
@@ -66,9 +68,12 @@ def service(home: str = HOME) -> Json:
         api="v1",
         namespace=home,
         spec={
-            "selector": {"app.kubernetes.io/component": LINEAGE.name},
+            "selector": {
+                "app.kubernetes.io/name": LABELS["app.kubernetes.io/name"],
+                "app.kubernetes.io/component": LINEAGE.name,
+            },
             "ports": [{"name": "webhook", "port": 443, "targetPort": api.PORT}],
-            "trafficDistribution": "PreferClose",
+            "trafficDistribution": NEAR,
         },
     )
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PARTS = (
-    "roadstead.cli.manifests",
     "roadstead.cli.reference",
     "roadstead.deploy.fields",
     "roadstead.deploy.permissions",
     "roadstead.deploy.services",
+    "roadstead.deploy.shipped",
 )
 
 

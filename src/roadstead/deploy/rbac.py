@@ -271,12 +271,13 @@ def _owners() -> Iterator[dict[str, Any]]:
     """The role that gathers owner kinds, and what it holds without anybody's doing."""
     version = f"{API_GROUP}/v1"
     selector = {"matchLabels": {owners.LABEL: "true"}}
+    # No `rules`, not even none: a controller of Kubernetes fills them in, and a second apply would
+    # empty them for a moment, or be refused for the conflict.
     yield document(
         "ClusterRole",
         owners.AGGREGATED,
         api=version,
         aggregationRule={"clusterRoleSelectors": [selector]},
-        rules=[],  # the API server's own controller fills them in
     )
     own = document("ClusterRole", owners.DEFAULT, api=version, rules=owners.owner_rules())
     own["metadata"]["labels"][owners.LABEL] = "true"

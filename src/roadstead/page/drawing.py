@@ -5,7 +5,7 @@ from datetime import datetime
 
 from roadstead.errors import InputError
 from roadstead.explain.graph import Choice, Graph, Path, chosen, drawn, fits
-from roadstead.explain.graph.page import paths
+from roadstead.explain.graph.page import in_words
 from roadstead.explain.graph.svg import svg
 from roadstead.explain.markup import Markup, Part, element
 from roadstead.explain.who import Asked, Holding, Who, who
@@ -53,7 +53,7 @@ async def drawing(watched: Watched, query: Mapping[str, str]) -> tuple[Part, ...
         if shown.paths
         else None,
         notes(told),
-        (element("h2", "In words"), element("div", paths(shown), class_="scroll", tabindex="0"))
+        table(("Path", "State"), map(in_words, shown.paths), "The same in words")
         if shown.paths
         else None,
     )  # fmt: skip

@@ -15,9 +15,10 @@ from prometheus_client.registry import Collector
 from roadstead.capabilities.lineage.snapshot import SWEEP
 from roadstead.decision import Decision, Did, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
-from roadstead.engine.engine import Desk, Engine
+from roadstead.engine.engine import Engine
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
+from roadstead.runtime.anchor_figures import ANCHORS, AnchorFigures
 from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
 from roadstead.runtime.lineage_figures import REFRESHER, AdmissionFigures, RefresherFigures
 from roadstead.runtime.tally import Tally
@@ -25,7 +26,6 @@ from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
-ANCHORS = "anchors"
 RECONCILE_BUCKETS = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
     1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50,
@@ -91,6 +91,9 @@ class Metrics:
         self._reconciles()
         self._queues()
         self._ours()
+        self._anchors = None
+        if (desk := engine.desks.get(ANCHORS)) is not None:
+            self._anchors = AnchorFigures(self.registry, desk, self.tallies[ANCHORS].states)
         has = WILDCARDS in engine.desks
         self._wildcards = WildcardFigures(self.registry, RESULTS) if has else None
         has = GATEWAYS in engine.desks
@@ -177,6 +180,8 @@ class Metrics:
 
     def passed(self, name: str, key: Ref, passed: Passed) -> None:
         """Take in what a pass came to."""
+        if name == ANCHORS and self._anchors is not None:
+            self._anchors.passed(key, passed)
         if name == WILDCARDS and self._wildcards is not None:
             self._wildcards.passed(passed, result_of(passed), dry=self._dry)
         if name == GATEWAYS and self._gateways is not None:
@@ -257,8 +262,6 @@ class _AtScrape(Collector):
         yield from self._of_queues()
         yield from self._of_findings()
         yield self._of_changes()
-        if ANCHORS in self._engine.desks:
-            yield from self._of_anchors(self._engine.desks[ANCHORS])
 
     def _of_queues(self) -> Iterator[Metric]:
         now = self._clock.steady()
@@ -312,21 +315,6 @@ class _AtScrape(Collector):
         for name, tally in self._tallies.items() if self._dry else ():
             family.add_metric((name,), len(tally.would_change()))
         return family
-
-    def _of_anchors(self, desk: Desk) -> Iterator[Metric]:
-        releases = GaugeMetricFamily(
-            "roadstead_tenant_ca_releases", "Releases by state.", labels=("state",)
-        )
-        for state, count in sorted(self._tallies[ANCHORS].states.items()):
-            releases.add_metric((state,), count)
-        held = GaugeMetricFamily(
-            "roadstead_tenant_ca_withdrawals_held",
-            "Withdrawals the mass withdrawal guard holds, by application kind.",
-            labels=("kind",),
-        )
-        for kind, count in desk.withdrawals.held().items():
-            held.add_metric((kind,), count)
-        yield from (releases, held)
 
     def describe(self) -> Iterable[Metric]:
         return ()

@@ -9,9 +9,10 @@ hold stands at the top of its `main.go`.
 | actionlint | actionlint, on workflow files |
 | cilium     | Cilium's policy parser and its policy repository |
 | netpol     | kube-network-policies, on native NetworkPolicies |
-| helm       | Helm's template engine |
+| helm       | Helm's template engine and linter |
 | kustomize  | `kustomize build` |
 | oci        | go-containerregistry, which writes our image and reads it back |
+| promtool   | Prometheus' reader of rules, its language, and its evaluation of rules |
 """
 
 import json
@@ -24,7 +25,7 @@ from typing import Any
 from roadstead.errors import TestbedError
 from roadstead.testbed.build import Progress, compiled, reported, say, sources
 
-TOOLS = ("actionlint", "cilium", "helm", "kustomize", "netpol", "oci")
+TOOLS = ("actionlint", "cilium", "helm", "kustomize", "netpol", "oci", "promtool")
 LIMIT_SECONDS = 600.0
 
 
@@ -33,7 +34,8 @@ def tool(name: str, progress: Progress = say) -> Path:
 
     name: of TOOLS.
     Raises: TestbedError with step `sources` outside a checkout, `fetch` or `compile` with its log.
-    Cost: cilium some minutes the first time, the others under one; milliseconds after.
+    Cost: cilium and promtool some minutes the first time, the others under one or two;
+        milliseconds after.
     """
     return compiled(sources(f"tools/{name}"), ".", f"roadstead-{name}", progress)
 

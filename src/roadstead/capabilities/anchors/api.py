@@ -36,6 +36,9 @@ LOST = "HeldAfterSourceLoss"
 PUBLISHED = "Published"
 WITHDRAWN = "Withdrawn"
 
+EXPIRY = "expiry"
+"""The figure of a published anchor: when its last certificate expires, in seconds since 1970."""
+
 RESYNC = timedelta(minutes=5)
 SOON = timedelta(seconds=30)
 YOUNG = timedelta(minutes=15)

@@ -75,11 +75,15 @@ def paths(graph: Graph) -> Markup:
     )
 
 
-def _row(path: Path) -> Markup:
+def in_words(path: Path) -> tuple[str, Markup]:
+    """A path from end to end, and its state."""
     way = " → ".join(labelled(spot) for _, spot in path.steps)
     broken = ", ".join(dict.fromkeys(word for _, word in path.breaks))
-    state = element("td", f"no: {broken}", class_="bad") if broken else element("td", "ok")
-    return element("tr", element("td", way), state)
+    return way, element("span", f"no: {broken}", class_="bad") if broken else element("span", "ok")
+
+
+def _row(path: Path) -> Markup:
+    return element("tr", (element("td", cell) for cell in in_words(path)))
 
 
 def _hash(text: str) -> str:

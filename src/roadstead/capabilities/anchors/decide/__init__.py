@@ -27,6 +27,7 @@ from roadstead.decision import (
     stopped,
 )
 from roadstead.kube.objects import Object
+from roadstead.kube.pem import Certificate
 from roadstead.kube.refs import SECRET, Ref
 
 __all__ = ["RULES", "WITHDRAWAL", "decide", "is_ours", "report"]
@@ -86,6 +87,7 @@ def _publish(seen: Snapshot, findings: tuple[Finding, ...]) -> Decision:
         state=api.PUBLISHED,
         recheck=api.RESYNC,
         wakes=_wakes(seen),
+        figures=_expiry(source.lifted.certificates),
     )
 
 
@@ -144,6 +146,15 @@ def _expired(seen: Snapshot) -> tuple[Event, ...]:
         return ()
     message = f"every certificate in {source.ref} under `{source.key}` has expired; rotate the CA"
     return (Event(source.ref, source.uid, "CACertExpired", message),)
+
+
+def _expiry(certificates: tuple[Certificate, ...]) -> tuple[tuple[str, int], ...]:
+    """When the last certificate of an anchor expires, in seconds since 1970.
+
+    The last, as in 5.2: during a rotation the old CA may run out beside the new one.
+    """
+    ends = [int(certificate.not_after.timestamp()) for certificate in certificates]
+    return ((api.EXPIRY, max(ends)),) if ends else ()
 
 
 def _wakes(seen: Snapshot) -> tuple[Ref, ...]:

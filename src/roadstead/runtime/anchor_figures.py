@@ -1,0 +1,60 @@
+"""The figures of trust anchors, from what the last pass over each release came to."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from roadstead.capabilities.anchors import api
+from roadstead.engine.engine import Desk
+from roadstead.engine.passes import Passed
+from roadstead.kube.refs import Ref
+
+ANCHORS = "anchors"
+
+
+class AnchorFigures(Collector):
+    """What is there now.
+
+    An anchor that is held keeps the expiry that it had when it was published last.
+    """
+
+    def __init__(self, registry: CollectorRegistry, desk: Desk, states: Mapping[str, int]) -> None:
+        """Know no anchor. states: releases by state, as they are at each scrape."""
+        self._desk, self._states = desk, states
+        self._expiry: dict[Ref, int] = {}
+        registry.register(self)
+
+    def passed(self, key: Ref, passed: Passed) -> None:
+        """Take in what a pass came to."""
+        if passed.gone or passed.decision.state == api.WITHDRAWN:
+            self._expiry.pop(key, None)
+        elif (expiry := dict(passed.decision.figures).get(api.EXPIRY)) is not None:
+            self._expiry[key] = expiry
+
+    def collect(self) -> Iterator[Metric]:
+        """Give the gauges."""
+        releases = GaugeMetricFamily(
+            "roadstead_tenant_ca_releases", "Releases by state.", labels=("state",)
+        )
+        for state, count in sorted(self._states.items()):
+            releases.add_metric((state,), count)
+        held = GaugeMetricFamily(
+            "roadstead_tenant_ca_withdrawals_held",
+            "Withdrawals the mass withdrawal guard holds, by application kind.",
+            labels=("kind",),
+        )
+        for kind, count in self._desk.withdrawals.held().items():
+            held.add_metric((kind,), count)
+        expiry = GaugeMetricFamily(
+            "roadstead_tenant_ca_expiry_timestamp_seconds",
+            "When the first of all anchors has no certificate left that is valid.",
+        )
+        if self._expiry:
+            expiry.add_metric((), min(self._expiry.values()))
+        yield from (releases, held, expiry)
+
+    def describe(self) -> Iterable[Metric]:
+        """Have nothing asked at registration."""
+        return ()
