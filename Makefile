@@ -9,8 +9,11 @@ UV_FOUND := $(shell command -v uv 2>/dev/null)
 UV := $(if $(UV_FOUND),$(UV_FOUND),.tools/bin/uv)
 RUN := .venv/bin/
 PYTEST := $(RUN)python -m pytest
-# Two workers, each with an API server of its own; what shares a scene stays in one.
-SPREAD := -n 2 --dist loadgroup
+# Two workers. Thousands of small tests are dealt out in heaps; of those on an API server, of
+# which each worker has its own, what shares a scene stays in one.
+HEAPS := -n 2 --dist worksteal
+SCENES := -n 2 --dist loadgroup
+ELSEWHERE := cluster or foreign or browser
 
 # Each of the many processes that tests start would compile the whole program anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -55,13 +58,14 @@ browser: .venv/.synced ## fetch Chromium from Debian's packages, once, for the t
 	$(RUN)python tests/chromium.py
 
 test: .venv/.synced controlplane foreign browser ## all tests, those on a real API server included
-	$(PYTEST) $(SPREAD) -m 'not soak'
+	$(PYTEST) $(HEAPS) -m 'not soak and not ($(ELSEWHERE))'
+	$(PYTEST) $(SCENES) -m 'not soak and ($(ELSEWHERE))'
 
 test-offline: .venv/.synced ## all tests that need no program compiled from Go
-	$(PYTEST) $(SPREAD) -m 'not cluster and not foreign and not browser and not soak'
+	$(PYTEST) $(HEAPS) -m 'not soak and not ($(ELSEWHERE))'
 
 quick: .venv/.synced ## offline tests, under a minute, for every commit
-	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(SPREAD) -q -m 'not cluster and not foreign and not browser and not soak and not slow' --no-header
+	ROADSTEAD_HYPOTHESIS=quick $(PYTEST) $(HEAPS) -q -m 'not slow and not soak and not ($(ELSEWHERE))' --no-header
 
 soak: .venv/.synced controlplane ## the long forms, for SOAK_MINUTES
 	$(RUN)python tests/soak.py $(SOAK_MINUTES)

@@ -22,16 +22,16 @@ MINUTES_A_ROUND = 5.0
 MARGIN = 1500.0
 """Seconds beyond its share after which a run is taken for stuck: one round on a busy machine."""
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
-SPREAD = ("-n", "2", "--dist", "loadgroup")
-"""Both cores, as in `make test`; each worker has an API server of its own."""
+HEAPS, SCENES = "worksteal", "loadgroup"
+"""How tests are dealt out to both cores, as in `make test`."""
 
 
-def run(arguments: tuple[str, ...], seconds: float, profile: str) -> int:
+def run(arguments: tuple[str, ...], seconds: float, profile: str, dist: str = HEAPS) -> int:
     """Run pytest; it may read the seconds it has, and is ended well after them."""
     environ = os.environ | {"ROADSTEAD_HYPOTHESIS": profile, "SOAK_SECONDS": f"{seconds:.0f}"}
     try:
         return subprocess.run(  # noqa: S603 - our own interpreter
-            [*PYTEST, *SPREAD, *arguments],
+            [*PYTEST, "-n", "2", "--dist", dist, *arguments],
             cwd=ROOT,
             env=environ,
             check=False,
@@ -60,10 +60,10 @@ def main(minutes: float) -> int:
     # The order of a set is an example, too: a seed replays only with it.
     order = os.environ.setdefault("PYTHONHASHSEED", fixed or str(seeds.randrange(2**32)))
     sys.stdout.write(f"order of sets: PYTHONHASHSEED={order}\n")
-    quick = ("-m", "not cluster and not foreign and not soak and not slow", *gate)
+    quick = ("-m", "not cluster and not foreign and not browser and not soak and not slow", *gate)
     if failed := run(quick, minutes * 60, "quick"):
         return failed
-    if failed := run(("-m", "soak", seeded("soak", seeds)), minutes * 60, "soak"):
+    if failed := run(("-m", "soak", seeded("soak", seeds)), minutes * 60, "soak", SCENES):
         return failed
     rounds, longest, most = 0, 0.0, max(1, int(minutes / MINUTES_A_ROUND))
     while rounds < most and (not rounds or time.monotonic() + longest < end):

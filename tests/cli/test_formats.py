@@ -12,6 +12,9 @@ import yaml
 
 from cli_command import Ran, run
 
+# Some hundred whole commands; `make quick` has one golden of each.
+pytestmark = pytest.mark.slow
+
 SETTINGS = "--settings settings.yaml"
 ATTACHED = "-f worlds/attachments.yaml --settings proxy.yaml"
 ROUTES = "-f worlds/routes.yaml --settings settings.yaml"
