@@ -23,6 +23,7 @@ FILES = {
     "settings-unknown.yaml": "colour: blue\n",
     "settings-broken.yaml": "now: [\n",
     "settings-capability.yaml": "capabilities: [lineages]\n",
+    "anchors-alone.yaml": "capabilities: [anchors]\n",
     "settings-time.yaml": "now: yesterday\n",
     "kubeconfig-broken.yaml": "apiVersion: v1\nclusters: {\n",
     "kubeconfig.yaml": (

@@ -144,6 +144,8 @@ MUTANTS = (
     guard("claims are believed", (observe, "_belonging", believing), by=REFRESH),
     guard("nothing is spent", (memory.Spent, "add", always(None)), by=REFRESH),
     guard("nothing is stale", (observe, "is_stale", always(False)), by=REFRESH),
+    guard("what should be hidden is asked about once", (observe, "is_offered", always(True)),
+          by=REFRESH),
     guard("everything is stale", (observe, "is_stale", always(True)), by=REFRESH),
     guard("no hour", (decide, "api", type("Api", (), {**vars(api), "RESYNC": None}))),
     guard("a changed definition wakes nobody",

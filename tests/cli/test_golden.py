@@ -155,6 +155,10 @@ GOLDENS = (
     Golden("graph-host", f"graph {ROUTES} --host WEB.green.example.org."),
     Golden("graph-address", f"graph {ATTACHED} --host 203.0.113.1"),
     Golden("graph-nothing", f"graph {ROUTES} --host api.example.org"),
+    Golden("graph-anchors-alone", "graph -f worlds/routes.yaml --settings anchors-alone.yaml"),
+    Golden(
+        "who-anchors-alone", "who 203.0.113.1 -f worlds/routes.yaml --settings anchors-alone.yaml"
+    ),
     Golden("graph-json", f"graph {ROUTES} -o json"),
     Golden("graph-mermaid", f"graph {ROUTES} -n tenant-blue -o mermaid"),
     Golden("graph-dot", f"graph {ROUTES} -o dot"),

@@ -125,6 +125,27 @@ def test_a_guarded_secret_is_asked_about_once_for_each_state_of_a_definition() -
     assert "false" == at.labels()[api.TENANT_RESOURCE]
 
 
+@pytest.mark.parametrize("made", [secret(), service(), ingress()], ids=lambda one: one["kind"])
+def test_a_webhook_that_was_behind_is_asked_again_to_hide(made: Json) -> None:
+    """It stamped the old verdict; for the rest of time a tenant would see what is withdrawn."""
+    before = definition(secrets=ALL, services=ALL, ingresses=ALL)
+    at, behind = Cluster(before), Cluster(before)
+    seen = at.make(made)
+    at.settle()
+    current, at.world.admission = at.world.admission, behind.world.admission
+    at.merge(HARBOR, secrets=NONE, services=NONE, ingresses=NONE)
+    assert 1 == at.settle()
+    at.world.admission = current
+    assert 0 == at.settle()
+
+    at.settler.tick(api.AGAIN)
+
+    after = at.world.store.get(seen.ref)
+    assert after is not None
+    assert "false" == after.labels[api.TENANT_RESOURCE]
+    assert 0 == at.settle()
+
+
 def test_only_owners_say_whose_an_object_is() -> None:
     """A claim in a label, or an owner of another application, is found out. Source: 9, item 3."""
     at = Cluster(definition(secrets=ALL), definition("Postgres", "postgres-", secrets=NONE))

@@ -12,6 +12,7 @@ from roadstead.engine.reader import PassReader
 from roadstead.engine.writer import Writer
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.ask import trail_of
+from roadstead.explain.stores import Stores
 from roadstead.explain.trail import Trail
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import NAMESPACE, Ref
@@ -91,7 +92,7 @@ class Played:
         """Read the settled world as a pass does."""
         engine = self.settler.engine
         api = Ours(self.world)
-        return PassReader(api, engine.stores, engine.settings, self.world.now)
+        return PassReader(api, Stores(engine.stores), engine.settings, self.world.now)
 
     def trail(self, key: Ref) -> Trail | None:
         """The trail of one key; None when it has none."""

@@ -11,33 +11,22 @@ from roadstead.decision import Decision, Did, Outcome
 from roadstead.engine.memory import Withdrawals
 from roadstead.engine.passes import Passed, run_pass
 from roadstead.engine.reader import PassReader
-from roadstead.engine.store import State, Store
 from roadstead.engine.writer import Writer
 from roadstead.errors import ClusterError, Unread
 from roadstead.explain.cluster import Reading
 from roadstead.explain.gateways import GATEWAY_SUBJECT
 from roadstead.explain.gateways.rows import route_rows
 from roadstead.explain.rows import Row
+from roadstead.explain.stores import Stores
 from roadstead.explain.subject import Judged, Subject
 from roadstead.explain.subjects import SUBJECTS, subject_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, Ref
-from roadstead.kube.views import View
 from roadstead.runtime.history import PassNote
 from roadstead.runtime.page import Source
 
 BREATH = 100
 """Rows after which the loop gets a turn: a page must not hold up passes, nor the lease."""
-
-
-class Stores(dict[View, Store]):
-    """The views of all controllers here; one that nobody has is not served."""
-
-    def __missing__(self, view: View) -> Store:
-        """Answer for a view that is not watched by this process."""
-        store = Store(view)
-        store.lose(State.ABSENT)
-        return store
 
 
 class Watched:

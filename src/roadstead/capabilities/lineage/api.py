@@ -69,6 +69,8 @@ DEEPEST = 20
 """So many owners are followed one after another; what lies beyond counts as not there."""
 RESYNC = timedelta(minutes=60)
 """How often the refresher looks at everything again. Source: lineage 9."""
+AGAIN = timedelta(minutes=1)
+"""How soon it looks again at what should be hidden by now, and is not."""
 PATCHES_A_SECOND = 10.0
 BATCH = 500
 """Patches of one pass of the refresher at most; the rest follows in the next."""

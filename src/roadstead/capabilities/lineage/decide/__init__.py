@@ -81,7 +81,7 @@ def decide(seen: Round) -> Decision:
         want=tuple(asked_again(one) for one in seen.stale[: api.BATCH]),
         independent=True,
         findings=(_verdicts_are_current(seen),),
-        recheck=api.RESYNC,
+        recheck=api.AGAIN if seen.shown else api.RESYNC,
         figures=(("unowned", seen.unowned),),
     )
 

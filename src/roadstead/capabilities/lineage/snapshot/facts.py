@@ -16,12 +16,14 @@ class Belonging:
 
     seen: the object, whole or its metadata alone; its labels are those it was submitted with.
     whole: whether values of a Secret can be looked at. definition: of the application's kind.
+    minute: when it is looked at, where it may be asked again a minute later; empty where not.
     """
 
     seen: Object = field(repr=False)
     application: Application
     definition: Definition
     whole: bool = True
+    minute: str = ""
 
     @property
     def block(self) -> Block | None:
@@ -32,7 +34,8 @@ class Belonging:
     @property
     def once(self) -> str:
         """What it may be asked again for: itself, under this state of the definition."""
-        return f"{self.seen.meta.uid} {self.definition.uid}/{self.definition.generation}"
+        state = f"{self.definition.uid}/{self.definition.generation}"
+        return f"{self.seen.meta.uid} {state} {self.minute}"
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -84,7 +87,9 @@ class Round:
     stale: stored objects whose verdict would be another now and that were not asked about yet,
         each with the application that its owners lead to; metadata alone.
     unowned: visible objects that nobody owns.
+    shown: whether there is one that should be hidden, asked about already or not.
     """
 
     stale: tuple[Belonging, ...] = ()
     unowned: int = 0
+    shown: bool = False

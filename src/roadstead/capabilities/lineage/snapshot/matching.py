@@ -18,11 +18,15 @@ def is_included(one: Belonging) -> bool:
     return block is not None and any(_matches(s, one, broken=False) for s in block.include)
 
 
+def is_offered(one: Belonging) -> bool:
+    """Tell whether its selectors show an object."""
+    return is_included(one) and not is_excluded(one)
+
+
 def is_stale(stored: Belonging) -> bool:
     """Tell whether the verdict that an object carries is another than its selectors give now."""
-    offered = is_included(stored) and not is_excluded(stored)
     verdict = stored.seen.labels.get(api.TENANT_RESOURCE)
-    return verdict != (api.VISIBLE if offered else api.HIDDEN)
+    return verdict != (api.VISIBLE if is_offered(stored) else api.HIDDEN)
 
 
 def _matches(selector: Selector, one: Belonging, *, broken: bool) -> bool:

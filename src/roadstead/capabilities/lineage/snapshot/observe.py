@@ -1,11 +1,12 @@
 """How an admission and a round of the refresher are collected. Source: lineage 4, 5, 7 and 9."""
 
+from dataclasses import replace
 from http import HTTPStatus
 
 from roadstead.capabilities.lineage import api
 from roadstead.capabilities.lineage.snapshot.ancestry import Application, applications_of
 from roadstead.capabilities.lineage.snapshot.facts import Belonging, Round, Snapshot
-from roadstead.capabilities.lineage.snapshot.matching import is_stale
+from roadstead.capabilities.lineage.snapshot.matching import is_offered, is_stale
 from roadstead.capabilities.lineage.snapshot.registry import Definition, compiled
 from roadstead.capabilities.lineage.snapshot.views import DEFINITIONS, NAMESPACES, RELEASES
 from roadstead.decision import Reader
@@ -105,7 +106,7 @@ async def _of_definition(reader: Reader, registry: Registry, definition: Definit
             if is_stale(Belonging(stored, claimed, definition, whole=False)):
                 # What it claims is only a hint: owners are asked where something would change.
                 found += await _belonging(registry, stored)
-    return Round(_owed(reader, found))
+    return _round(reader, found)
 
 
 def _claimed(stored: Object) -> Application:
@@ -122,16 +123,26 @@ async def _visible(reader: Reader, registry: Registry) -> Round:
         belonging = await _belonging(registry, stored)
         found += belonging
         unowned += not belonging
-    return Round(_owed(reader, found), unowned)
+    return _round(reader, found, unowned)
 
 
-def _owed(reader: Reader, found: list[Belonging]) -> tuple[Belonging, ...]:
+def _round(reader: Reader, found: list[Belonging], unowned: int = 0) -> Round:
     """Those that are stale by their own application, each at most once for a definition.
 
     The anchor guard cannot be repeated on metadata; without the limit what it hides would be
-    asked about for ever. Source: lineage 9, item 4.
+    asked about for ever. No guard shows anything, though: what is visible after all was judged
+    by a webhook that had not seen the definition yet, and is asked about again each minute.
+    Source: lineage 9, item 4; docs/reference/differences.md.
     """
-    return tuple(one for one in found if is_stale(one) and not reader.done(one.once))
+    minute = f"{reader.now:%Y-%m-%dT%H:%M}"
+    stale = [
+        replace(one, minute="" if is_offered(one) else minute) for one in found if is_stale(one)
+    ]
+    return Round(
+        stale=tuple(one for one in stale if not reader.done(one.once)),
+        unowned=unowned,
+        shown=any(one.minute for one in stale),
+    )
 
 
 async def _belonging(registry: Registry, stored: Object) -> tuple[Belonging, ...]:
