@@ -36,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Summary(config), "cluster summary")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the mark in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep what shares a scene in one worker of a run that is spread over several.
 
@@ -44,7 +45,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     lent = "ROADSTEAD_TEST_KUBECONFIG" in os.environ
     for item in items:
-        if not item.get_closest_marker("cluster"):
+        if not any(item.get_closest_marker(one) for one in ("cluster", "foreign")):
             continue
         if lent or not _is_alone(item):
             item.add_marker(pytest.mark.xdist_group("lent" if lent else item.path.name))

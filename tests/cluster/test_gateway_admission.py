@@ -54,12 +54,13 @@ def test_a_row_of_the_matrix(space: Admin, row: Row) -> None:
     assert row.stored == tuple((name, reply.body["spec"][name]) for name, _ in row.stored)
 
 
-def put(admin: Admin, ref: Ref, body: Mapping[str, Any]) -> Reply:
+def put(admin: Admin, ref: Ref, body: Mapping[str, Any], **query: str) -> Reply:
     """Send a whole object over the one that is there."""
     there = admin.get(ref)
     assert there is not None
     meta = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
-    return admin.call("PUT", ref.kind.path(ref.namespace, ref.name), {**body, "metadata": meta})
+    path = ref.kind.path(ref.namespace, ref.name)
+    return admin.call("PUT", path, {**body, "metadata": meta}, query=query)
 
 
 def test_the_definition_is_established_without_a_finding(shared: Cluster) -> None:
@@ -165,16 +166,16 @@ def older(**spec: Any) -> dict[str, Any]:
     return {**gateway(**spec), "apiVersion": OLDER.api_version}
 
 
-@pytest.fixture
-def ratchet(server: Cluster) -> Admin:
+@pytest.fixture(scope="module")
+def ratchet(shared: Cluster) -> Iterator[Admin]:
     """A server with one object of the older kind that breaks each limit, and the tight limits."""
     tight = definition_of(replace(TENANT_GATEWAY_DEFINITION, kind=OLDER, categories=()))
     tight["spec"]["names"].pop("shortNames")
-    install_into(server.binary, server.kubeconfig, [loosened(tight)])
-    admin = server.admin
+    install_into(shared.binary, shared.kubeconfig, [loosened(tight)])
+    admin = shared.admin
     wait_for("the kind", lambda: admin.call("GET", OLDER.path()).code == 200)
     assert not admin.create(OLDER, older(**BROKEN)).refused
-    install_into(server.binary, server.kubeconfig, [tight])
+    install_into(shared.binary, shared.kubeconfig, [tight])
     bad = {**older(apex=""), "metadata": {"name": "probe", "namespace": NS}}
 
     def tightened() -> bool:
@@ -182,7 +183,8 @@ def ratchet(server: Cluster) -> Admin:
         return reply.code == INVALID
 
     wait_for("the tight limits", tightened)
-    return admin
+    yield admin
+    shared.reset()
 
 
 BROKEN = {
@@ -226,7 +228,7 @@ BROKEN = {
 )
 def test_what_is_newly_broken_is_refused(ratchet: Admin, spec: dict[str, Any], says: str) -> None:
     """1.3: what was broken before and stays locks nobody out; a new violation is refused."""
-    reply = put(ratchet, STORED, older(**spec))
+    reply = put(ratchet, STORED, older(**spec), dryRun="All")
 
     assert (bool(says), True) == (reply.refused, says in reply.message), reply.message
 
