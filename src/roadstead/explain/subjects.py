@@ -1,12 +1,14 @@
 """Every capability that can be explained; a new one is one more entry here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
+from roadstead.capabilities.services.api.check import Check as ServiceCheck
 from roadstead.capabilities.services.api.checks import ALL_CHECKS
 from roadstead.explain.anchors import ANCHOR_SUBJECT
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
 from roadstead.explain.checks import CHECKS as INSTALLATION_CHECKS
+from roadstead.explain.checks.check import Check
 from roadstead.explain.gateways import GATEWAY_SUBJECT
 from roadstead.explain.subject import Note, Subject
 from roadstead.explain.wildcards import WILDCARD_SUBJECT
@@ -32,32 +34,23 @@ REASONS: tuple[tuple[str, Reason], ...] = tuple(
     (name, reason) for name, one in _EVERYBODY.items() for reason in one.reasons
 )
 """Every reason with its capability; two may share a word."""
+_DEGREES: tuple[tuple[str, str, Iterable[str], ServiceCheck | Check], ...] = (
+    *(("services", one.id, one.severities, one) for one in ALL_CHECKS),
+    *(("check", one.name, one.levels, one) for one in INSTALLATION_CHECKS),
+)
 CHECKS: tuple[tuple[str, Reason], ...] = tuple(
     (
-        "services",
+        capability,
         Reason(
-            one.id,
-            " or ".join(one.severities),
+            name,
+            " or ".join(degrees),
             "",
             meaning=one.meaning,
             cause=one.cause,
             remedy=one.remedy,
         ),
     )
-    for one in ALL_CHECKS
-) + tuple(
-    (
-        "check",
-        Reason(
-            one.name,
-            " or ".join(one.levels),
-            "",
-            meaning=one.meaning,
-            cause=one.cause,
-            remedy=one.remedy,
-        ),
-    )
-    for one in INSTALLATION_CHECKS
+    for capability, name, degrees, one in _DEGREES
 )
 """Every check, of service definitions and of installations, in the shape of a reason; its state is
 its severity."""
