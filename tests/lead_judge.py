@@ -103,10 +103,10 @@ class Reigns:
     def without_lease(self) -> list[str]:
         """Writes that the server took from a life without a term, from receipt to answer.
 
-        What was kept from the network until the life thawed may come after its term, and is then
-        refused unless nobody else has led since. Only an Event is taken even then: it tells of a
-        status that was written under the lease, which the next leader finds and does not tell
-        again, and it changes nothing.
+        What was kept between the gate and the network until the life thawed may come after its
+        term, and is then refused unless nobody else has led since. Only an Event is taken even
+        then: it tells of a status that was written under the lease, which the next leader finds
+        and does not tell again, and it changes nothing.
         """
         return [_named(line) for line in self.writes if _accepted(line) and not self._held(line)]
 

@@ -2,7 +2,8 @@
 
 A candidate is frozen by SIGSTOP as it sends a request, before it reads an answer, or whenever the
 test says. What it was about to send is kept until it thaws, as if the signal had come between the
-gate and the socket; it is sent on then and marked late.
+gate and the socket; it is sent on then and marked late. An Event that comes when it has thawed was
+there in truth, since the gate lets nothing pass any more; it is marked as well.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from aiohttp import web
 
 from kill_relay import _REFUSED, Life, Relay, _sent
 from kill_writes import Sent
-from roadstead.kube.refs import LEASE
+from roadstead.kube.refs import EVENT, LEASE
 
 
 class Place(StrEnum):
@@ -126,8 +127,9 @@ class Strait(Relay):
             return await self._read(life, request, body)
         life.writes += 1
         try:
-            late = life.reached(_place_of(sent))
-            if late:
+            late = life.frozen.is_set() and (sent.verb, sent.resource) == ("create", EVENT.plural)
+            if life.reached(_place_of(sent)):
+                late = True
                 life.stop()
                 await life.thawed.wait()
             status, headers, said = await self._write(life, request, body, "late" if late else "")

@@ -82,7 +82,9 @@ def test_every_case_ends_alike(server: Cluster, name: str) -> None:
 )
 def test_many_workers_end_alike(server: Cluster, name: str) -> None:
     """Offline one key is worked after the other; here as many at once as the capability asks."""
-    workers = max(one.workers for one in read_case(FOLDERS[name], name).controllers)
+    controllers = read_case(FOLDERS[name], name).controllers
+    # What has the webhook alone has nobody that takes keys.
+    workers = max((one.workers for one in controllers), default=1)
 
     assert play(server, name, workers) == []
 
