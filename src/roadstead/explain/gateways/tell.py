@@ -75,9 +75,11 @@ def because(decision: Decision) -> str:
         return f"Because {stop.message.partition('; ')[0]}, not everything is served yet."
     for event in warnings(decision):
         return f"Because {event.message}, it is told of; the rest is served."
+    refused = any(one.verdict is Verdict.REFUSE for one in decision.findings)
+    cause = "what is refused is its routes' alone" if refused else "every rule passes"
     if is_pending(decision):
-        return "Because every rule passes, its objects are to be put right."
-    return "Because every rule passes, the Gateway serves what its routes claim."
+        return f"Because {cause}, its objects are to be put right."
+    return f"Because {cause}, the Gateway serves {'the rest of ' * refused}what its routes claim."
 
 
 def _counted(decision: Decision) -> str:
