@@ -250,6 +250,26 @@ def test_a_refused_write_is_told_in_the_servers_words(ref: Ref, how: How | None)
     assert decision.backoff
 
 
+def test_a_conflict_is_told_nobody() -> None:
+    """7.1: what was judged has changed since; the pass is repeated before anything is said."""
+    seen = served(SEEN)
+    decision = report(seen, decide(seen), (failed(ISSUER, How.REPLACE, "Conflict"),))
+
+    assert decision.status is None
+    assert [] == told(decision)
+    assert decision.backoff
+
+
+def test_a_conflict_hides_no_refusal_beside_it() -> None:
+    """8.2: the refusal is told, and it alone."""
+    seen = served(SEEN)
+    stale, refused = failed(ISSUER, How.REPLACE, "Conflict"), failed(GATEWAY, How.REPLACE)
+    said = ready(report(seen, decide(seen), (stale, refused)))["message"]
+
+    assert str(GATEWAY) in said
+    assert str(ISSUER) not in said
+
+
 def test_failures_of_judging_and_of_writing_are_joined() -> None:
     """8.2: neither hides the other, nor a second failure the first."""
     foreign = owned(api.ISSUER, "cozystack-gateway", "")

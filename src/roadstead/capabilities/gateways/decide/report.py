@@ -8,19 +8,24 @@ from roadstead.capabilities.gateways.snapshot import Snapshot
 from roadstead.decision import Decision, Did, Event, Finding, How, Outcome, Telling, Verdict
 
 _ROUTES = frozenset({"HTTPRoute", "TLSRoute"})
+_STALE = "Conflict"
+"""The Status reason of a precondition that failed; a name that is taken has another."""
 
 
 def report(seen: Snapshot, decision: Decision, outcomes: tuple[Outcome, ...]) -> Decision:
     """Lay what became of the writes over the decision: every failure is told, none hides another.
 
-    A route's own status is isolated: it is tried again and is no failure of the gateway.
+    A route's own status is isolated: it is tried again and is no failure of the gateway. Neither
+    is a conflict: what was judged has changed since, and the pass is repeated over what is there.
     """
     failed = [one for one in outcomes if one.did is Did.FAILED]
-    routes = [one for one in failed if one.how is How.STATUS and one.ref.kind.kind in _ROUTES]
-    faults = [one for one in failed if one not in routes]
-    if not faults:
-        return replace(decision, backoff=True) if routes else decision
-    if seen.asked_for is None:
+    if not failed:
+        return decision
+    owned = [one for one in failed if not _is_of_a_route(one)]
+    faults = [one for one in owned if one.reason != _STALE]
+    if owned and not faults:
+        return replace(decision, status=None, events=(), backoff=True)
+    if not faults or seen.asked_for is None:
         return replace(decision, backoff=True)
     found = tuple(one for one in decision.findings if one.rule != "gateway-served")
     told = [one.message for one in found if one.rule == "renderable" and one.reason]
@@ -43,6 +48,11 @@ def report(seen: Snapshot, decision: Decision, outcomes: tuple[Outcome, ...]) ->
         state=api.FAULT,
         backoff=True,
     )
+
+
+def _is_of_a_route(failed: Outcome) -> bool:
+    """Whether it is the status of a route, which is not ours."""
+    return failed.how is How.STATUS and failed.ref.kind.kind in _ROUTES
 
 
 def _unwritten(seen: Snapshot, faults: list[Outcome]) -> Finding:
