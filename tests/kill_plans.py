@@ -109,16 +109,22 @@ class Plans:
             return Plan(model, lambda: self._return(model, rng))
         if model.claim is None:
             # Another claim may still have to be minted for one that was deleted.
-            return Plan(model, lambda: self._bind(model)) if self.world.bindable(model) else None
+            bindable = self.world.bindable(model)
+            return Plan(model, lambda: self._bind(model, rng)) if bindable else None
         return Plan(model, lambda: self.world.edit_ports(model, rng.choice(SELECTIONS[1:])))
 
     def _return(self, model: Model, rng: Random) -> None:
-        if model.ports == NOWHERE:
-            self.world.edit_ports(model, rng.choice(SELECTIONS[1:]))
+        self._offer_ports(model, rng)
         self.world.return_endpoint(model)
 
-    def _bind(self, model: Model) -> None:
+    def _bind(self, model: Model, rng: Random) -> None:
+        self._offer_ports(model, rng)
         assert self.world.bind(model), model
+
+    def _offer_ports(self, model: Model, rng: Random) -> None:
+        """Have it ask for ports that are there: without any, an address brings no Service."""
+        if model.ports == NOWHERE:
+            self.world.edit_ports(model, rng.choice(SELECTIONS[1:]))
 
     def _pieced(self, pieces: tuple[str, ...], free: list[Model], rng: Random) -> Plan | None:
         idle, any_claim = "return" in pieces, "claim" not in pieces

@@ -361,8 +361,7 @@ def _claims(model: Model, status: Json) -> bool:
     if model.claim is not None:
         name, _, address = model.claim
         return (status.get("claimName"), status.get("addresses")) == (name, [address])
-    minted = model.there and model.ports != NOWHERE
-    return not status.get("addresses") and bool(status.get("claimName") or not minted)
+    return not status.get("addresses") and bool(status.get("claimName") or not model.there)
 
 
 def _unlike(model: Model, service: Json, status: Json) -> str:
