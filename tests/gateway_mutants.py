@@ -246,6 +246,7 @@ GUARDS = (
     guard("every condition holds", (ready, "_is_true", always(True)), by=READY),
     guard("every listener is ready", (ready, "_reason", always("")), by=READY),
     guard("routes fail gateways", (report, "_ROUTES", frozenset()), by=READY),
+    guard("a conflict is told", (report, "_STALE", ""), by=READY, likely=("conflict",)),
     guard("every backend resolves", (observe, "_resolves", always(True)), by=CLAIMS,
           likely=("backend", "withdraw")),
     guard("no backend resolves", (observe, "_resolves", always(False)), by=WATCHES,

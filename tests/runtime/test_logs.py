@@ -158,7 +158,7 @@ def test_a_reader_that_is_gone_ends_nothing() -> None:
 
 def test_a_library_is_quoted_by_template_only() -> None:
     """Its arguments and its exception's message may hold anything."""
-    lines, library = Lines(), logging.getLogger("some.library")
+    lines, library = Lines(), logging.getLogger("elsewhere")
     bridge = Bridge(lines.log)
     library.addHandler(bridge)
     library.propagate = False

@@ -52,6 +52,20 @@ def test_every_input_counts(toy: Path) -> None:
     assert len(seen) == len(set(seen))
 
 
+def test_a_module_beside_counts(toy: Path) -> None:
+    """What a tool shares with others is a part of each."""
+    shared = toy.parent / "shared"
+    shared.mkdir()
+    (shared / "shared.go").write_text("package shared\n")
+    alone = building.digest(toy)
+    with (toy / "go.mod").open("a") as module:
+        module.write("\nreplace example.org/shared => ../shared\n")
+    together = building.digest(toy)
+    (shared / "shared.go").write_text("package shared\n\nconst Limit = 1\n")
+
+    assert 3 == len({alone, together, building.digest(toy)})
+
+
 def test_what_a_build_cannot_read_does_not_count(toy: Path) -> None:
     """A stray file beside the sources never costs another six minutes."""
     before = building.digest(toy)

@@ -2,6 +2,10 @@ module roadstead.dev/tools/actionlint
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require github.com/rhysd/actionlint v1.7.12
 
 require (

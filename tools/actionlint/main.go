@@ -6,13 +6,11 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/rhysd/actionlint"
+
+	"roadstead.dev/tools/lines"
 )
 
 type request struct {
@@ -24,41 +22,22 @@ type answer struct {
 	Error  string   `json:"error,omitempty"`
 }
 
-func judge(file string) ([]string, error) {
+func judge(asked request) (answer, error) {
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
-	found, err := linter.LintFile(file, nil)
+	found, err := linter.LintFile(asked.File, nil)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	faults := []string{}
 	for _, fault := range found {
 		faults = append(faults, fault.Error())
 	}
-	return faults, nil
+	return answer{Faults: faults}, nil
 }
 
 func main() {
-	lines, answers := bufio.NewScanner(os.Stdin), json.NewEncoder(os.Stdout)
-	for lines.Scan() {
-		var asked request
-		var said answer
-		err := json.Unmarshal(lines.Bytes(), &asked)
-		if err == nil {
-			said.Faults, err = judge(asked.File)
-		}
-		if err != nil {
-			said.Error = err.Error()
-		}
-		if err := answers.Encode(said); err != nil {
-			fmt.Fprintln(os.Stderr, "error:", err)
-			os.Exit(2)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(judge, func(said *answer, err error) { said.Error = err.Error() })
 }

@@ -2,6 +2,10 @@ module roadstead.dev/tools/cilium
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require github.com/cilium/cilium v1.20.2
 
 require (

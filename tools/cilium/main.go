@@ -9,13 +9,10 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
-	"os"
 
 	"github.com/cilium/cilium/pkg/identity"
 	"github.com/cilium/cilium/pkg/identity/identitymanager"
@@ -30,6 +27,8 @@ import (
 	"github.com/cilium/cilium/pkg/policy/types"
 	"github.com/cilium/cilium/pkg/policy/utils"
 	"github.com/cilium/cilium/pkg/u8proto"
+
+	"roadstead.dev/tools/lines"
 )
 
 const (
@@ -185,39 +184,13 @@ func judge(asked request) ([]verdict, error) {
 	return found, nil
 }
 
-func reply(line []byte) answer {
-	var asked request
-	err := json.Unmarshal(line, &asked)
-	var verdicts []verdict
-	switch {
-	case err != nil:
-	case asked.Object != nil:
-		_, _, err = read(asked.Object)
-	default:
-		verdicts, err = judge(asked)
+func answered(asked request) (answer, error) {
+	if asked.Object != nil {
+		_, _, err := read(asked.Object)
+		return answer{Accepted: true}, err
 	}
-	if err != nil {
-		return answer{Reason: err.Error()}
-	}
-	return answer{Accepted: true, Verdicts: verdicts}
-}
-
-func run(in io.Reader, out io.Writer) error {
-	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			if err := answers.Encode(reply(line)); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	verdicts, err := judge(asked)
+	return answer{Accepted: true, Verdicts: verdicts}, err
 }
 
 func main() {
@@ -225,8 +198,5 @@ func main() {
 	option.Config.UnsafeDaemonConfigOption.AllowLocalhost = option.AllowLocalhostAlways // as beside a kubelet
 	policy.SetPolicyEnabled(option.DefaultEnforcement)
 	api.InitEntities(clusterName)
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(answered, func(said *answer, err error) { *said = answer{Reason: err.Error()} })
 }

@@ -2,6 +2,10 @@ module roadstead.dev/tools/helm
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require (
 	helm.sh/helm/v3 v3.22.0
 	k8s.io/client-go v0.37.0

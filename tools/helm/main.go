@@ -10,11 +10,7 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -24,6 +20,8 @@ import (
 	"helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"roadstead.dev/tools/lines"
 )
 
 type request struct {
@@ -115,38 +113,15 @@ func linted(asked request) []string {
 	return found
 }
 
-func run(in io.Reader, out io.Writer) error {
-	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
-	for {
-		line, end := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var asked request
-			var said answer
-			err := json.Unmarshal(line, &asked)
-			if err == nil && asked.Lint {
-				said.Lint = linted(asked)
-			} else if err == nil {
-				err = render(asked, &said)
-			}
-			if err != nil {
-				said.Error = err.Error()
-			}
-			if err := answers.Encode(said); err != nil {
-				return err
-			}
-		}
-		if end == io.EOF {
-			return nil
-		}
-		if end != nil {
-			return end
-		}
+func answered(asked request) (said answer, err error) {
+	if asked.Lint {
+		said.Lint = linted(asked)
+	} else {
+		err = render(asked, &said)
 	}
+	return said, err
 }
 
 func main() {
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(answered, func(said *answer, err error) { said.Error = err.Error() })
 }

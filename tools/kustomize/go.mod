@@ -2,6 +2,10 @@ module roadstead.dev/tools/kustomize
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require (
 	sigs.k8s.io/kustomize/api v0.21.1
 	sigs.k8s.io/kustomize/kyaml v0.21.1

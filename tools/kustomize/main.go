@@ -6,14 +6,10 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
-	"fmt"
-	"io"
-	"os"
-
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"roadstead.dev/tools/lines"
 )
 
 type request struct {
@@ -26,45 +22,15 @@ type answer struct {
 }
 
 // build does what `kustomize build FOLDER` does without flags.
-func build(folder string) (string, error) {
-	found, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+func build(asked request) (answer, error) {
+	found, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), asked.Folder)
 	if err != nil {
-		return "", err
+		return answer{}, err
 	}
 	text, err := found.AsYaml()
-	return string(text), err
-}
-
-func run(in io.Reader, out io.Writer) error {
-	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
-	for {
-		line, end := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var asked request
-			var said answer
-			err := json.Unmarshal(line, &asked)
-			if err == nil {
-				said.Objects, err = build(asked.Folder)
-			}
-			if err != nil {
-				said.Error = err.Error()
-			}
-			if err := answers.Encode(said); err != nil {
-				return err
-			}
-		}
-		if end == io.EOF {
-			return nil
-		}
-		if end != nil {
-			return end
-		}
-	}
+	return answer{Objects: string(text)}, err
 }
 
 func main() {
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(build, func(said *answer, err error) { said.Error = err.Error() })
 }

@@ -2,6 +2,10 @@ module roadstead.dev/tools/netpol
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require (
 	k8s.io/api v0.32.3
 	k8s.io/apimachinery v0.32.3

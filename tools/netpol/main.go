@@ -8,14 +8,12 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	_ "unsafe" // for go:linkname
 
 	v1 "k8s.io/api/core/v1"
@@ -26,6 +24,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	engine "sigs.k8s.io/kube-network-policies/pkg/networkpolicy"
+
+	"roadstead.dev/tools/lines"
 )
 
 // packet has the layout of the engine's own type. The module publishes no function that judges a
@@ -123,10 +123,10 @@ func known(asked request) (*engine.Controller, error) {
 	return found, nil
 }
 
-func judge(asked request) ([]bool, error) {
+func judge(asked request) (answer, error) {
 	found, err := known(asked)
 	if err != nil {
-		return nil, err
+		return answer{}, err
 	}
 	verdicts := make([]bool, 0, len(asked.Flows))
 	for _, one := range asked.Flows {
@@ -137,38 +137,11 @@ func judge(asked request) ([]bool, error) {
 			proto: v1.Protocol(one.Protocol), srcPort: 40000, dstPort: one.Port,
 		}
 		if seen.srcIP == nil || seen.dstIP == nil {
-			return nil, fmt.Errorf("flow %+v: an end has no address", one)
+			return answer{}, fmt.Errorf("flow %+v: an end has no address", one)
 		}
 		verdicts = append(verdicts, evaluatePacket(found, context.Background(), seen))
 	}
-	return verdicts, nil
-}
-
-func run(in io.Reader, out io.Writer) error {
-	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
-	for {
-		line, end := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var asked request
-			var said answer
-			err := json.Unmarshal(line, &asked)
-			if err == nil {
-				said.Verdicts, err = judge(asked)
-			}
-			if err != nil {
-				said.Error = err.Error()
-			}
-			if err := answers.Encode(said); err != nil {
-				return err
-			}
-		}
-		if end == io.EOF {
-			return nil
-		}
-		if end != nil {
-			return end
-		}
-	}
+	return answer{Verdicts: verdicts}, nil
 }
 
 func main() {
@@ -177,8 +150,5 @@ func main() {
 	_ = flags.Set("stderrthreshold", "FATAL")
 	_ = flags.Set("logtostderr", "false")
 	klog.SetOutput(io.Discard)
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(judge, func(said *answer, err error) { said.Error = err.Error() })
 }

@@ -13,8 +13,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,9 +26,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
-)
 
-const maxRequest = 1 << 20
+	"roadstead.dev/tools/lines"
+)
 
 type request struct {
 	Do          string            `json:"do"`
@@ -49,33 +47,10 @@ type answer struct {
 }
 
 func main() {
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(make([]byte, maxRequest), maxRequest)
-	out := json.NewEncoder(os.Stdout)
-	for lines.Scan() {
-		said, err := serve(lines.Bytes())
-		if err != nil {
-			said = answer{Error: err.Error()}
-		}
-		if err := out.Encode(said); err != nil {
-			fail(err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		fail(err)
-	}
+	lines.Serve(answered, func(said *answer, err error) { said.Error = err.Error() })
 }
 
-func fail(err error) {
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
-}
-
-func serve(line []byte) (answer, error) {
-	var asked request
-	if err := json.Unmarshal(line, &asked); err != nil {
-		return answer{}, err
-	}
+func answered(asked request) (answer, error) {
 	switch asked.Do {
 	case "write":
 		return write(asked)

@@ -2,6 +2,10 @@ module roadstead.dev/tools/promtool
 
 go 1.26.0
 
+require roadstead.dev/tools/lines v0.0.0
+
+replace roadstead.dev/tools/lines => ../lines
+
 require (
 	github.com/prometheus/common v0.71.0
 	github.com/prometheus/prometheus v0.315.1

@@ -11,13 +11,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +25,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
+
+	"roadstead.dev/tools/lines"
 )
 
 type series struct {
@@ -176,36 +174,6 @@ func answered(asked request) (said answer, err error) {
 	return said, err
 }
 
-func run(in io.Reader, out io.Writer) error {
-	lines, answers := bufio.NewReader(in), json.NewEncoder(out)
-	for {
-		line, end := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var asked request
-			var said answer
-			err := json.Unmarshal(line, &asked)
-			if err == nil {
-				said, err = answered(asked)
-			}
-			if err != nil {
-				said.Error = err.Error()
-			}
-			if err := answers.Encode(said); err != nil {
-				return err
-			}
-		}
-		if end == io.EOF {
-			return nil
-		}
-		if end != nil {
-			return end
-		}
-	}
-}
-
 func main() {
-	if err := run(os.Stdin, os.Stdout); err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(2)
-	}
+	lines.Serve(answered, func(said *answer, err error) { said.Error = err.Error() })
 }

@@ -21,12 +21,13 @@ from roadstead.cli.options import (
     SourcesFile,
     application,
     chosen,
+    one_or_all,
     screen,
 )
 from roadstead.cli.out import Screen, machine
 from roadstead.decision import Decision
 from roadstead.engine.store import State
-from roadstead.errors import ClusterError, InputError
+from roadstead.errors import ClusterError
 from roadstead.explain.attachments import ATTACHMENT_SUBJECT
 from roadstead.explain.gateways import GATEWAY_SUBJECT
 from roadstead.explain.graph import COLUMNS, Choice, Graph, Spot, drawn, reported
@@ -80,8 +81,7 @@ def graph(
     """
     form = chosen(output, FORMATS)
     page = screen(color, no_color)
-    if everywhere and namespace:
-        raise InputError("--all-namespaces and --namespace exclude each other")
+    one_or_all(namespace, everywhere=everywhere)
     files, settings, start = inputs.as_case(files, settings)
     told = inputs.given(settings, ca_sources_file, (), start=start)
     if files:
@@ -90,7 +90,7 @@ def graph(
     else:
         from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
-        space = "" if everywhere else namespace or session.namespace_of(kubeconfig, context)
+        space = session.space(kubeconfig, context, namespace, everywhere=everywhere)
         found = _live(inputs.Place(kubeconfig, context, space, told.settings))
     name = host.lower().rstrip(".")
     shown = chosen_paths(found, Choice(space, name, problems))

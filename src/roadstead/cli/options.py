@@ -92,3 +92,12 @@ def chosen(output: str, formats: Sequence[str]) -> str:
     near = get_close_matches(output, formats, n=1)
     hint = f"did you mean `{near[0]}`?" if near else f"use {', '.join(formats)}"
     raise InputError(f"there is no format `{output}` here", hint=hint)
+
+
+def one_or_all(namespace: str, *, everywhere: bool) -> None:
+    """Check that one namespace is asked for, or all.
+
+    Raises: InputError for both.
+    """
+    if everywhere and namespace:
+        raise InputError("--all-namespaces and --namespace exclude each other")

@@ -42,9 +42,9 @@ def ask(kubeconfig: str, context: str, question: Callable[[Client], Awaitable[_T
     return asyncio.run(answer())
 
 
-def namespace_of(kubeconfig: str, context: str) -> str:
-    """The namespace of the context in use."""
-    return find(kubeconfig, context, os.environ).namespace
+def space(kubeconfig: str, context: str, namespace: str, *, everywhere: bool = False) -> str:
+    """The namespace that is meant: the given one, else that of the context; empty for all."""
+    return "" if everywhere else namespace or find(kubeconfig, context, os.environ).namespace
 
 
 def look(

@@ -25,6 +25,7 @@ from roadstead.cli.options import (
     SourcesFile,
     application,
     chosen,
+    one_or_all,
     screen,
 )
 from roadstead.cli.out import Cell, Screen, machine
@@ -90,8 +91,7 @@ def status(
     told = inputs.given(settings, ca_sources_file, allow_withdrawals or (), start=start)
     if files and (watch or wait):
         raise InputError("files do not change by themselves", hint="leave out --watch and --wait")
-    if everywhere and namespace:
-        raise InputError("--all-namespaces and --namespace exclude each other")
+    one_or_all(namespace, everywhere=everywhere)
     patience = _patience(wait)
     if files:
         found = Found(_offline(files, namespace, told))
@@ -99,7 +99,7 @@ def status(
         return _code(found)
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
-    space = "" if everywhere else namespace or session.namespace_of(kubeconfig, context)
+    space = session.space(kubeconfig, context, namespace, everywhere=everywhere)
     place = inputs.Place(kubeconfig, context, space, told.settings)
     found = _live(place)
     if wait:

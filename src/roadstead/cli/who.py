@@ -99,7 +99,7 @@ def who(
     else:
         from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
-        space = namespace or session.namespace_of(kubeconfig, context)
+        space = session.space(kubeconfig, context, namespace)
         answer = _live(asked, inputs.Place(kubeconfig, context, space, told.settings))
         now = inputs.wall()
     if form in {"json", "yaml"}:
@@ -175,7 +175,7 @@ async def _looked(
 def show(page: Screen, answer: Who, now: datetime) -> None:
     """Print an answer for people."""
     if answer.holdings:
-        page.table(HEADERS, [_cells(one, now) for one in answer.holdings])
+        page.table(HEADERS, [(one.holder.path, *one.cells(now)) for one in answer.holdings])
     elif answer.hidden:
         page.line(HIDDEN)
     else:
@@ -187,18 +187,6 @@ def show(page: Screen, answer: Who, now: datetime) -> None:
         page.line(f"rule: {answer.rule}")
     for note in answer.notes:
         page.sentence(f"note: {note}")
-
-
-def _cells(one: Holding, now: datetime) -> tuple[str, ...]:
-    return (
-        one.holder.path,
-        one.tenant,
-        format_age(now - one.since) if one.since is not None else "-",
-        one.gateway.key if one.gateway is not None else "-",
-        one.listener or "-",
-        ", ".join(one.addresses) or "-",
-        one.tls or "-",
-    )
 
 
 def facts(answer: Who) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def why(
     from roadstead.cli import session  # noqa: PLC0415 - the HTTP client takes half a second
 
     asked = Asked(kubeconfig, context)
-    space = namespace or session.namespace_of(kubeconfig, context)
+    space = session.space(kubeconfig, context, namespace)
     answer = _live(wanted, space, told.settings, asked)
     code = _answered(page, form, answer)
     while watch and not page.closed:

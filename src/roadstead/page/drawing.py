@@ -8,7 +8,7 @@ from roadstead.explain.graph import Choice, Graph, Path, chosen, drawn, fits
 from roadstead.explain.graph.page import in_words
 from roadstead.explain.graph.svg import svg
 from roadstead.explain.markup import Markup, Part, element
-from roadstead.explain.who import Asked, Holding, Who, who
+from roadstead.explain.who import Asked, Who, who
 from roadstead.kube.refs import SECRET, SERVICE, Ref
 from roadstead.kube.times import format_age
 from roadstead.page.shell import address_of, notes, search, table, tick
@@ -85,7 +85,7 @@ def _answer(answer: Who, now: datetime) -> tuple[Part, ...]:
     heads = ("Holder", "Tenant", "Since", "Gateway", "Listener", "Address", "TLS")
     held = table(
         heads,
-        (_holding(one, now) for one in answer.holdings[:HELD]),
+        ((_named(one.holder), *one.cells(now)) for one in answer.holdings[:HELD]),
         f"Who holds {answer.asked.name}",
         keep=(0, 1, 2, 3),
     )
@@ -106,18 +106,6 @@ def _answer(answer: Who, now: datetime) -> tuple[Part, ...]:
         ),
         element("p", f"rule: {answer.rule}", class_="note") if answer.rule else None,
     )  # fmt: skip
-
-
-def _holding(one: Holding, now: datetime) -> tuple[Part, ...]:
-    return (
-        _named(one.holder),
-        one.tenant,
-        format_age(now - one.since) if one.since is not None else "-",
-        one.gateway.key if one.gateway is not None else "-",
-        one.listener or "-",
-        ", ".join(one.addresses) or "-",
-        one.tls or "-",
-    )
 
 
 _PAGES = frozenset({"HTTPRoute", "TLSRoute", "EndpointAttachment", "TenantGateway", "HelmRelease"})

@@ -32,6 +32,7 @@ POLL_SECONDS = 0.2
 # Settings of the user's Go that would change what is built; proxies and caches stay theirs.
 _FOREIGN = ("GOROOT", "GOWORK", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE", "GOAMD64")
 _FIXED = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
+_BESIDE = re.compile(r"^replace \S+ => (\.\.?/\S+)$", re.MULTILINE)
 _SUFFIXES = {".go", ".s", ".mod", ".sum", ".yaml", ".flags", ".toml"}  # what a build can depend on
 _HINT_TOOLCHAIN = "pip install 'roadstead[up]', or in a checkout `uv sync --extra up`"
 _HINT_LOG = "read the log; modules come from the Go module proxy, which the first build must reach"
@@ -142,17 +143,20 @@ def sources(name: str) -> Path:
 def digest(source: Path, *also: str) -> str:
     """Hash everything a build depends on: each file's name and content, and what else is given.
 
+    A module that stands beside it and takes the place of a published one counts as its own files.
     Raises: TestbedError with step `sources` where there is no Go module.
     """
-    if not (source / "go.mod").is_file():
+    module = source / "go.mod"
+    if not module.is_file():
         raise TestbedError(f"{source} holds no Go module (no go.mod)", step="sources")
     seen = hashlib.sha256()
     for part in (*also, os.uname().machine):
         seen.update(f"{part}\0".encode())
-    for path in sorted(path for path in source.rglob("*") if path.suffix in _SUFFIXES):
-        content = path.read_bytes()
-        seen.update(f"{path.relative_to(source)}\0{len(content)}\0".encode())
-        seen.update(content)
+    for folder in (".", *_BESIDE.findall(module.read_text())):
+        for path in sorted(one for one in (source / folder).rglob("*") if one.suffix in _SUFFIXES):
+            content = path.read_bytes()
+            seen.update(f"{path.relative_to(source / folder)}\0{len(content)}\0".encode())
+            seen.update(content)
     return seen.hexdigest()[:20]
 
 

@@ -1,8 +1,8 @@
 """Other projects' own code, asked about what we wrote.
 
 Each tool is a Go module of its own in the checkout's `tools/`, compiled once into the cache as the
-control plane is. It reads one JSON request a line and answers each with one line; what the requests
-hold stands at the top of its `main.go`.
+control plane is. It reads one JSON request a line and answers each with one line, as `tools/lines`
+does for all of them; what the requests hold stands at the top of its `main.go`.
 
 | tool       | what answers |
 |------------|--------------|

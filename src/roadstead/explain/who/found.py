@@ -8,6 +8,7 @@ from roadstead.errors import InputError
 from roadstead.kube.hostnames import WILDCARD
 from roadstead.kube.names import is_subdomain
 from roadstead.kube.refs import Ref
+from roadstead.kube.times import format_age
 
 HOSTNAME, ADDRESS, SECRET = "hostname", "address", "secret"
 RULE = "cozy-* namespaces first, then by namespace/name"
@@ -61,6 +62,20 @@ class Holding:
     def tenant(self) -> str:
         """Whose it is."""
         return self.holder.namespace
+
+    def cells(self, now: datetime) -> tuple[str, ...]:
+        """What stands beside the holder in a table: tenant, age, gateway, listener, addresses, TLS.
+
+        now: to count the age from.
+        """
+        return (
+            self.tenant,
+            format_age(now - self.since) if self.since is not None else "-",
+            self.gateway.key if self.gateway is not None else "-",
+            self.listener or "-",
+            ", ".join(self.addresses) or "-",
+            self.tls or "-",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,3 @@
+module roadstead.dev/tools/lines
+
+go 1.26.0
