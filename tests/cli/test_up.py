@@ -85,17 +85,51 @@ def table(ran: Ran) -> dict[str, tuple[str, str]]:
     }
 
 
+OUTCOMES = {
+    "tenant-blue/mongodb-orders": ("rotated", "Published"),
+    "tenant-blue/postgres-shop": ("published", "Published"),
+    "tenant-green/nats-bus": ("left alone", "CACertSecretCollision"),
+    "tenant-green/nats-feed": ("withdrawn", "Withdrawn"),
+    "tenant-green/postgres-wiki": ("refused", "CACertPrivateKeyRefused"),
+}
+ADDRESSES = {
+    "tenant-blue/shop-db": [
+        ("attached", "Attached"),
+        ("detached", "EndpointNotFound"),
+        ("kept", "Attached"),
+    ],
+    "tenant-blue/shop-metrics": [("refused", "EndpointNotTenantFacing")],
+    "tenant-green/cache": [("attached", "Attached"), ("gone", "-")],
+    "tenant-green/dev-first": [("attached", "Attached"), ("gone", "-")],
+    "tenant-green/dev-second": [
+        ("waits", "BackendAlreadyDelegated"),
+        ("took over", "Attached"),
+    ],
+    "tenant-green/next": [("moved", "Attached")],
+}
+GATEWAYS = {
+    "tenant-blue/cozystack": [("serves", "Reconciled")],
+    "tenant-edge/cozystack": [("serves", "Reconciled")],
+    "tenant-grey/cozystack": [("stuck", "GatewayNotAccepted")],
+    "tenant-white/cozystack": [("serves", "Reconciled"), ("serves", "Reconciled")],
+}
+HOSTNAMES = {
+    "tenant-blue/shop": [("served", "Accepted"), ("gone", "-")],
+    "tenant-green/web": [("waits", "HostnameConflict"), ("moved up", "Accepted")],
+}
+REPLICAS = {
+    "tenant-blue/wildcard-tls": [("copied", "-")],
+    "tenant-grey/wildcard-tls": [("copied", "-")],
+    "tenant-white/wildcard-tls": [("copied", "-"), ("withdrawn", "-")],
+}
+
+
+@pytest.mark.soak
 def test_the_example_shows_the_five_outcomes(tmp_path: Path) -> None:
     """A published anchor, a rotated, a withdrawn, a refused key, a foreign Secret left alone."""
     ran = up(tmp_path, "--keep", "kept")
     assert ran.code == 0, ran.err
-    assert table(ran) == {
-        "tenant-blue/mongodb-orders": ("rotated", "Published"),
-        "tenant-blue/postgres-shop": ("published", "Published"),
-        "tenant-green/nats-bus": ("left alone", "CACertSecretCollision"),
-        "tenant-green/nats-feed": ("withdrawn", "Withdrawn"),
-        "tenant-green/postgres-wiki": ("refused", "CACertPrivateKeyRefused"),
-    }
+    assert table(ran) == OUTCOMES
     assert "PRIVATE KEY" not in ran.out + ran.err
     assert not (tmp_path / ".roadstead" / "kubeconfig").exists()
     assert not (tmp_path / ".roadstead" / "plane").exists()
@@ -151,26 +185,13 @@ def stories(ran: Ran, name: str = "ATTACHMENT") -> dict[str, list[tuple[str, str
     return found
 
 
+@pytest.mark.soak
 def test_the_example_of_attachments_shows_what_becomes_of_addresses(tmp_path: Path) -> None:
     """Claimed, kept over a gap, moved to another application, waited for and taken over."""
     ran = up(tmp_path, "--example", "attachments", "--keep", "kept")
     assert ran.code == 0, ran.err
+    assert words(ran, "ATTACHMENT") == ADDRESSES
     found = stories(ran)
-    assert {name: [line[:2] for line in story] for name, story in found.items()} == {
-        "tenant-blue/shop-db": [
-            ("attached", "Attached"),
-            ("detached", "EndpointNotFound"),
-            ("kept", "Attached"),
-        ],
-        "tenant-blue/shop-metrics": [("refused", "EndpointNotTenantFacing")],
-        "tenant-green/cache": [("attached", "Attached"), ("gone", "-")],
-        "tenant-green/dev-first": [("attached", "Attached"), ("gone", "-")],
-        "tenant-green/dev-second": [
-            ("waits", "BackendAlreadyDelegated"),
-            ("took over", "Attached"),
-        ],
-        "tenant-green/next": [("moved", "Attached")],
-    }
     addresses = {name: {line[2] for line in story} - {""} for name, story in found.items()}
     assert len(addresses["tenant-blue/shop-db"]) == 1, "the claim outlives the Service"
     assert addresses["tenant-green/next"] == addresses["tenant-green/cache"]
@@ -200,25 +221,14 @@ def words(ran: Ran, name: str) -> dict[str, list[tuple[str, str]]]:
     return {key: [line[:2] for line in lines] for key, lines in stories(ran, name).items()}
 
 
+@pytest.mark.soak
 def test_the_example_of_gateways_shows_what_becomes_of_hostnames(tmp_path: Path) -> None:
     """Served, held and moved up; an edge, a class that is not there, a replica withdrawn."""
     ran = up(tmp_path, "--example", "gateways", "--keep", "kept")
     assert ran.code == 0, ran.err
-    assert words(ran, "GATEWAY") == {
-        "tenant-blue/cozystack": [("serves", "Reconciled")],
-        "tenant-edge/cozystack": [("serves", "Reconciled")],
-        "tenant-grey/cozystack": [("stuck", "GatewayNotAccepted")],
-        "tenant-white/cozystack": [("serves", "Reconciled"), ("serves", "Reconciled")],
-    }
-    assert words(ran, "ROUTE") == {
-        "tenant-blue/shop": [("served", "Accepted"), ("gone", "-")],
-        "tenant-green/web": [("waits", "HostnameConflict"), ("moved up", "Accepted")],
-    }
-    assert words(ran, "REPLICA") == {
-        "tenant-blue/wildcard-tls": [("copied", "-")],
-        "tenant-grey/wildcard-tls": [("copied", "-")],
-        "tenant-white/wildcard-tls": [("copied", "-"), ("withdrawn", "-")],
-    }
+    assert words(ran, "GATEWAY") == GATEWAYS
+    assert words(ran, "ROUTE") == HOSTNAMES
+    assert words(ran, "REPLICA") == REPLICAS
     addresses = [{line[2] for line in story} for story in stories(ran, "GATEWAY").values()]
     assert [1, 1, 1, 1] == [len(one) for one in addresses], "the class keeps an address"
     assert "there is no such GatewayClass" in ran.out
@@ -229,6 +239,7 @@ def test_the_example_of_gateways_shows_what_becomes_of_hostnames(tmp_path: Path)
     assert changed == ["tenant-white"], "files state no generation, and it is the one that changed"
 
 
+@pytest.mark.soak
 def test_a_gateway_that_nobody_programs_is_a_failure(tmp_path: Path) -> None:
     """A class of somebody else, whose program is not here: the table says so, and the exit code."""
     shutil.copytree(WORLDS / "gateways", tmp_path / "mine")
@@ -246,12 +257,12 @@ def test_all_examples_share_one_control_plane(tmp_path: Path) -> None:
     ran = up(tmp_path, "--example", "all")
     assert ran.code == 0, ran.err
     anchors, _, _ = ran.out.partition("\n\nATTACHMENT ")
-    assert len(table(Ran(ran.code, anchors, ""))) == 5
-    assert stories(ran)["tenant-green/next"][-1][0] == "moved"
-    assert stories(ran, "ROUTE")["tenant-green/web"][-1][0] == "moved up"
-    assert {
-        name: [line[:2] for line in lines] for name, lines in stories(ran, "SECRET").items()
-    } == {
+    assert table(Ran(ran.code, anchors, "")) == OUTCOMES
+    assert words(ran, "ATTACHMENT") == ADDRESSES
+    assert words(ran, "GATEWAY") == GATEWAYS
+    assert words(ran, "ROUTE") == HOSTNAMES
+    assert words(ran, "REPLICA") == REPLICAS
+    assert words(ran, "SECRET") == {
         **{
             f"tenant-{name}.tenant-ca": [("visible", "-")]
             for name in ("blue/mongodb-orders", "blue/postgres-shop")

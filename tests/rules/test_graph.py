@@ -180,6 +180,14 @@ def test_a_wildcard_leads_to_the_names_beneath_it() -> None:
     assert not chosen(graph, Choice(host="db.example.org")).paths
 
 
+def test_paths_through_the_same_boxes_stand_by_their_namespaces() -> None:
+    """Two tenants' routes of one name that nothing else tells apart."""
+    host = Spot("host", "host:db.example.org", "db.example.org")
+    ways = tuple(Way((host, None, None, None, None), namespace) for namespace in ("b", "a"))
+
+    assert ["a", "b"] == [path.namespace for path in Graph.of(ways).paths]
+
+
 # drawings keep their form, whatever they hold
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)

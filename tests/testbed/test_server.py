@@ -330,9 +330,10 @@ def test_a_baseline_with_definitions_comes_back(plane: ControlPlane) -> None:
         plane.baseline()
 
 
-def test_many_resets_leave_it_healthy(plane: ControlPlane) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(40, marks=pytest.mark.soak)])
+def test_many_resets_leave_it_healthy(plane: ControlPlane, times: int) -> None:
     """The server of the last test is as good as that of the first."""
-    for _ in range(20):
+    for _ in range(times):
         ask(plane, "create", "namespace", "again")
         ask(plane, "create", "configmap", "again", "-n", "again")
         ask(plane, "label", "namespace", "kube-public", "again=yes")

@@ -57,7 +57,7 @@ class Path:
         first = self.spots[HOST]
         kind = {"host": 0, "address": 1}.get(first.kind, 2) if first is not None else 2
         names = tuple(spot.key if spot is not None else "" for spot in self.spots)
-        return (kind, names[:2], bool(self.breaks), names, self.breaks)
+        return (kind, names[:2], bool(self.breaks), names, self.breaks, self.namespace)
 
 
 @dataclass(frozen=True, slots=True)
