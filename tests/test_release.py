@@ -110,6 +110,7 @@ def test_a_licence_that_is_not_allowed_is_named() -> None:
     assert ["both 1 says `MIT AND GPL-3.0-only`", "silent 2 says `nothing`"] == refused(said)
 
 
+@pytest.mark.slow
 def test_the_bills_are_what_cyclonedx_says_they_are(tmp_path: Path) -> None:
     """Both hold against CycloneDX's own schema, name each package once, and can be made again."""
     layout = tmp_path / "image"

@@ -113,6 +113,7 @@ def test_render_prints_the_effective_set_or_the_files() -> None:
     assert 17 == len(plain)
 
 
+@pytest.mark.slow
 def test_sd_90_nothing_of_the_machine_is_in_the_tree(tmp_path: Path) -> None:
     """Another folder, time zone, locale and hash seed give the same bytes."""
     trees = []
@@ -362,6 +363,7 @@ def test_what_is_gathered_stays_below_its_folder(tmp_path: Path) -> None:
 
 
 @OFFLINE
+@pytest.mark.slow
 def test_sd_99_the_self_test_holds_and_names_what_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

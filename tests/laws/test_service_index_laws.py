@@ -250,6 +250,7 @@ def _clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.lists(ACTS, min_size=1, max_size=5))
 @settings(deadline=None, max_examples=MOST)
+@pytest.mark.slow
 def test_an_index_changes_no_byte_and_no_word(acts: list[Act]) -> None:
     """After every edit, the tree and what is printed are those of a render without an index."""
     with tempfile.TemporaryDirectory() as place:

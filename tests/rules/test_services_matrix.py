@@ -19,6 +19,7 @@ QUICK = {"as-they-are", "extensions"}
         for one in VARIANTS
     ],
 )
+@pytest.mark.slow
 def test_the_policies_allow_what_the_definitions_name_and_nothing_else(
     variant: Variant, tmp_path: Path
 ) -> None:
@@ -39,6 +40,7 @@ def test_the_policies_allow_what_the_definitions_name_and_nothing_else(
     assert 300 < sum(matrix.allows(flow) for flow in flows) < len(flows) // 10
 
 
+@pytest.mark.slow
 def test_each_policy_carries_some_of_it(tmp_path: Path) -> None:
     """Without any one policy a pair is refused that the definitions name, so none is idle."""
     shelf = written(next(one for one in VARIANTS if one.name == "extensions"), tmp_path)

@@ -538,6 +538,7 @@ async def test_a_plugin_that_floods_stderr_does_not_block(tmp_path: Path) -> Non
     assert header(credentials, await credentials.refresh()) == f"Bearer {CANARY}"
 
 
+@pytest.mark.slow
 async def test_a_plugin_that_hangs_is_ended_with_its_children(tmp_path: Path) -> None:
     """A child that keeps the pipe open must not outlive the plugin."""
     told = tmp_path / "child"

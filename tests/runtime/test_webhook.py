@@ -384,6 +384,7 @@ async def test_nothing_of_an_object_is_logged(folder: Path) -> None:
         assert hidden not in said
 
 
+@pytest.mark.slow
 async def test_a_slow_body_is_given_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever sends a byte now and then holds nothing for longer than the budget."""
     monkeypatch.setattr(
@@ -700,6 +701,7 @@ async def test_without_a_certificate_it_is_not_ready(tmp_path: Path) -> None:
         assert given("true") == (await run.ask(secret())).labels
 
 
+@pytest.mark.slow
 async def test_a_certificate_that_expires_while_it_serves_is_told(tmp_path: Path) -> None:
     """Nobody can be answered any more, so nobody is to be sent there."""
     put(tmp_path / "tls", pair(after=soon(3)))
