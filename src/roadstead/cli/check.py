@@ -23,7 +23,6 @@ from roadstead.deploy.rbac import HOME
 from roadstead.errors import InputError
 from roadstead.explain.checks import ERROR, GROUPS, OK, UNASKED, WARNING, Facts, Outcome, judge
 from roadstead.explain.checks.facts import Stated
-from roadstead.kube.documents import parse
 from roadstead.kube.names import is_label
 
 EXAMPLES = (
@@ -102,12 +101,10 @@ def _stated(settings: str, platform_values: str) -> Stated:
     told = inputs.given(settings, "", ())
     values = None
     if platform_values:
-        parsed = parse(inputs.read(platform_values), platform_values)
-        if parsed.problems:
-            raise parsed.problems[0]
-        if len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, dict):
-            raise InputError("platform values are one map", place=platform_values)
-        values = parsed.documents[0].value
+        found, problems = inputs.platform_values(inputs.read(platform_values), platform_values)
+        if found is None:
+            raise problems[0]
+        values = found.value
     return Stated(values, platform_values, told.settings.attachment_tenant_classes)
 
 

@@ -31,7 +31,7 @@ from roadstead.decision import Finding
 from roadstead.deploy.platform import BY_DEFAULT, PARTS, manifests, packed
 from roadstead.errors import InputError
 from roadstead.explain.world import UnreadableWorldError
-from roadstead.kube.documents import Document, dump, parse
+from roadstead.kube.documents import Document, dump
 from roadstead.kube.refs import CONFIG_MAP
 from roadstead.sim.flags import START
 from roadstead.sim.kinds import Kinds
@@ -194,19 +194,15 @@ def _read(values_file: str, paths: Sequence[str]) -> Read:
 
 
 def _document(path: str, problems: list[InputError]) -> Document | None:
-    """The one map of the values file; what is wrong with it goes to the problems."""
+    """The platform's values; what is wrong with them goes to the problems."""
     try:
-        parsed = parse(stdin() if path == STANDARD_INPUT else inputs.read(path), path)
+        text = stdin() if path == STANDARD_INPUT else inputs.read(path)
     except InputError as error:
         problems.append(error)
         return None
-    problems += parsed.problems
-    if parsed.problems:
-        return None
-    if len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, dict):
-        problems.append(InputError("platform values are one map", place=path))
-        return None
-    return parsed.documents[0]
+    found, wrong = inputs.platform_values(text, path)
+    problems += wrong
+    return found
 
 
 def _values_of(document: Document) -> Mapping[str, Any]:

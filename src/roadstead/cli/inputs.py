@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from roadstead.errors import InputError
-from roadstead.kube.documents import parse
+from roadstead.kube.documents import Document, parse
 from roadstead.kube.times import format_time, parse_time
 from roadstead.settings import Settings, parse_ca_sources
 from roadstead.sim.flags import RUN_ONLY, START, settings_of
@@ -139,6 +139,16 @@ def ca_sources(path: str) -> Any:
         message = f"the engine table cannot be read: {error.strerror}"
         raise InputError(message, place=path) from None
     return parse_ca_sources(text, path)
+
+
+def platform_values(text: bytes, path: str) -> tuple[Document | None, list[InputError]]:
+    """The one map of a file of the platform's values, or what is wrong with it."""
+    parsed = parse(text, path)
+    if parsed.problems:
+        return None, list(parsed.problems)
+    if len(parsed.documents) != 1 or not isinstance(parsed.documents[0].value, dict):
+        return None, [InputError("platform values are one map", place=path)]
+    return parsed.documents[0], []
 
 
 def wall() -> datetime:
