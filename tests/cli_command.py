@@ -32,7 +32,7 @@ class Stream(io.StringIO):
         self._encoding = encoding
 
     @property
-    def encoding(self) -> str:  # type: ignore[override]
+    def encoding(self) -> str:  # type: ignore[override]  # a stand-in for any terminal
         """The encoding that output is spelled for."""
         return self._encoding
 

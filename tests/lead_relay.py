@@ -74,7 +74,7 @@ class Strait(Relay):
         for event in (one.begun, one.thawed, one.open):
             self._thread.ask(event.set)
 
-    def arm(self, one: Candidate, place: Place, nth: int) -> None:  # type: ignore[override]
+    def arm(self, one: Candidate, place: Place, nth: int) -> None:  # type: ignore[override]  # a candidate is frozen, not killed
         """Have a candidate frozen at the n-th request of a place from now on."""
 
         def armed() -> None:

@@ -157,7 +157,7 @@ def differences(world: State, server: State, ignored: Iterable[tuple[str, str]])
 
 def _minus(some: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
     left = list(others)
-    return [one for one in some if one not in left or left.remove(one)]  # type: ignore[func-returns-value]
+    return [one for one in some if one not in left or left.remove(one)]  # type: ignore[func-returns-value]  # it removes, and is never true
 
 
 def _there(leaves: Leaves | None) -> str:

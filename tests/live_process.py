@@ -86,7 +86,7 @@ class LoopThread:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        while open_ones := [one for one in self.loop._transports.values() if one._sock]:  # type: ignore[attr-defined]
+        while open_ones := [one for one in self.loop._transports.values() if one._sock]:  # type: ignore[attr-defined]  # what asyncio keeps to itself
             for transport in open_ones:
                 transport.abort()
             await asyncio.sleep(0)

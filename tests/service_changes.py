@@ -50,14 +50,15 @@ def names(result: Judged, service: str, kind: str) -> list[str]:
 
 def pod(result: Judged, service: str, kind: str = "Deployment") -> dict[str, Any]:
     """The pod of a service's workload."""
-    found: dict[str, Any] = body(result, service, f"{kind}/{service}/{service}")["spec"]
-    return found["template"]  # type: ignore[no-any-return]
+    found: dict[str, Any] = body(result, service, f"{kind}/{service}/{service}")["spec"]["template"]
+    return found
 
 
 def container(result: Judged, service: str, kind: str = "Deployment") -> dict[str, Any]:
     """Its one container."""
+    one: dict[str, Any]
     (one,) = pod(result, service, kind)["spec"]["containers"]
-    return one  # type: ignore[no-any-return]
+    return one
 
 
 def policy(result: Judged, service: str, name: str) -> dict[str, Any]:

@@ -174,9 +174,9 @@ async def test_the_drawing_of_the_command_line_is_a_page_of_its_own(
     tab: Tab, tmp_path: Path
 ) -> None:
     """One file, its search included, that its own policy lets work."""
-    from roadstead.explain.graph import drawn  # noqa: PLC0415
-    from roadstead.explain.graph.page import page  # noqa: PLC0415
-    from roadstead.sim.settle import drive  # noqa: PLC0415
+    from roadstead.explain.graph import drawn  # noqa: PLC0415 - only this test needs it
+    from roadstead.explain.graph.page import page  # noqa: PLC0415 - only this test needs it
+    from roadstead.sim.settle import drive  # noqa: PLC0415 - only this test needs it
 
     world = played()
     graph, _ = drive(drawn(world.reader(), world.judge))

@@ -127,7 +127,7 @@ def test_the_render_after_a_kill_puts_the_old_tree_back_first(number: int, out: 
         tree.write_tree(Path({str(out)!r}), {NEW!r})
     """
     before = held(out)
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(killed)], check=False)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(killed)], check=False)  # noqa: S603 - our own program
     assert -signal.SIGKILL == done.returncode
     with pytest.raises(InputError):
         tree.write_tree(out, {"mine.txt": b"not mine"})

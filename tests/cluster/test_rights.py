@@ -164,7 +164,7 @@ def missed(server: Cluster, at: At, grant: Grant) -> str:
         return _refused(server, grant, mark) if silent else ""
 
     for until in SCENES[grant.account](at):
-        wait_for(f"{grant.id}: {at.run.text()[-1500:]}", lambda: told() or _came(until))  # noqa: B023
+        wait_for(f"{grant.id}: {at.run.text()[-1500:]}", lambda: told() or _came(until))  # noqa: B023 - asked at once
         if said := told():
             return said
     found: str = wait_for(f"{grant.id} missed: {at.run.text()[-1500:]}", told, patience=20)
@@ -287,12 +287,12 @@ def test_without_the_right_to_an_owner_kind_it_is_named(server: Cluster) -> None
                 for rule in rules
             ]
             admin.patched(role, {"rules": [rule for rule in kept if rule["resources"]]})
-            wait_for(f"the loss of {grant.id}", lambda: not may(admin, grant))  # noqa: B023
+            wait_for(f"the loss of {grant.id}", lambda: not may(admin, grant))  # noqa: B023 - asked at once
             mark = server.own.audit_mark()
             by = {**owner(kind, "nobody", "u"), "kind": kind.kind}
 
             assert lineage.MANAGED_BY not in judged(at, secret(labels=HELM, owners=[by]))
-            said = wait_for(f"{grant.id} missed", lambda: _refused(server, grant, mark))  # noqa: B023
+            said = wait_for(f"{grant.id} missed", lambda: _refused(server, grant, mark))  # noqa: B023 - asked at once
             assert grant.words in said
             at.run.said("owners may not be read", kind=kind.resource)
             admin.patched(role, {"rules": rules})
@@ -309,7 +309,7 @@ def test_without_the_owners_role_the_refresher_reads_none(server: Cluster) -> No
     mark = server.own.audit_mark()
     with at_work(server, account, server.tokens[account.name]) as at:
         for until in SCENES[account.name](at):
-            wait_for("the refusal", lambda: _refused(server, grant, mark) or until())  # noqa: B023
+            wait_for("the refusal", lambda: _refused(server, grant, mark) or until())  # noqa: B023 - asked at once
             if _refused(server, grant, mark):
                 break
         at.run.said("owners may not be read", kind="configmaps")

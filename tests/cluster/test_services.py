@@ -342,7 +342,7 @@ def test_services_are_replaced_alike(pair: Pair) -> None:
     for number, (text, change) in enumerate(CHANGES):
         name = f"s{number}"
         body = pair.body(SERVICE, name, spec=spec(text))
-        made = pair.both(lambda side: side.create(SERVICE, body))  # noqa: B023
+        made = pair.both(lambda side: side.create(SERVICE, body))  # noqa: B023 - asked at once
         wrong += _different(made, text)
         patch = spec(change.strip("{}") if change == "{}" else change)
 
@@ -371,7 +371,7 @@ def test_statuses_of_services_are_put_alike(pair: Pair) -> None:
     for number, (text, status) in enumerate(STATUSES):
         name = f"s{number}"
         body = pair.body(SERVICE, name, spec=spec(text))
-        pair.both(lambda side: side.create(SERVICE, body))  # noqa: B023
+        pair.both(lambda side: side.create(SERVICE, body))  # noqa: B023 - asked at once
 
         def put(side: Side, name: str = name, status: str = status) -> Reply:
             there = side.get(SERVICE.ref(pair.namespace, name))
@@ -484,7 +484,7 @@ def test_a_taken_name_is_answered_alike(pair: Pair) -> None:
     """With `generateName` beside it the name wins, and a collision says so."""
     for meta in ({"generateName": "c-"}, {"generateName": "c-"}, {}):
         body = pair.body(CLAIM, "c-1", meta=meta, spec={"family": "IPv4"})
-        assert _different(pair.both(lambda side: side.create(CLAIM, body)), meta) == []  # noqa: B023
+        assert _different(pair.both(lambda side: side.create(CLAIM, body)), meta) == []  # noqa: B023 - asked at once
     held = {"generateName": "c-", "finalizers": ["local.sdn.cozystack.io/claim-protection"]}
     body = pair.body(CLAIM, "c-2", meta=held, spec={"family": "IPv4"})
 
@@ -513,12 +513,12 @@ def test_quotas_count_services_alike(pair: Pair, server: Cluster) -> None:
     for number, hard in enumerate(QUOTAS):
         limits = {"hard": {name: str(limit) for name, limit in hard.items()}}
         body = pair.body(QUOTA, f"q{number}", spec=limits)
-        pair.both(lambda side: side.create(QUOTA, body))  # noqa: B023
+        pair.both(lambda side: side.create(QUOTA, body))  # noqa: B023 - asked at once
         counted(server.admin, pair, f"q{number}")
     wrong = []
     for number, text in enumerate(CHARGED):
         body = pair.body(SERVICE, f"s{number}", spec=spec(text))
-        wrong += _different(pair.both(lambda side: side.create(SERVICE, body)), text)  # noqa: B023
+        wrong += _different(pair.both(lambda side: side.create(SERVICE, body)), text)  # noqa: B023 - asked at once
 
     def allocate(side: Side) -> Reply:
         there = side.get(SERVICE.ref(pair.namespace, "s0"))

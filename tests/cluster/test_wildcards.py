@@ -77,11 +77,11 @@ def test_replicas_follow_source_tenant_and_mode(server: Cluster) -> None:
     with running(grant(server), *BOTH) as run:
         run.wait_ready()
         for space in ("tenant-a", "tenant-b"):
-            wait_for(f"a replica in {space}", lambda: holds(admin, space, "one"))  # noqa: B023
+            wait_for(f"a replica in {space}", lambda: holds(admin, space, "one"))  # noqa: B023 - asked at once
 
         admin.patched(SOURCE, {"data": {"tls.key": packed("two")}})
         for space in ("tenant-a", "tenant-b"):
-            wait_for(f"the new key in {space}", lambda: holds(admin, space, "two"))  # noqa: B023
+            wait_for(f"the new key in {space}", lambda: holds(admin, space, "two"))  # noqa: B023 - asked at once
 
         admin.patched(GATEWAY, {"spec": {"certMode": api.EDGE}})
         wait_for("no replica in tenant-b", lambda: is_gone(admin, "tenant-b"))

@@ -127,7 +127,7 @@ def cilium(chance: Random, name: str) -> Body:
             if chance.random() < 0.7:
                 port["protocol"] = chance.choice(("TCP", "UDP"))
             if chance.random() < 0.2:
-                port["endPort"] = int(port["port"]) + 10  # type: ignore[assignment]
+                port["endPort"] = int(port["port"]) + 10  # type: ignore[assignment]  # a number among words
             found["toPorts"] = [{"ports": [port]}]
         return found
 

@@ -122,7 +122,7 @@ def published(seen: Snapshot = SEEN, value: bytes = CERT1, **changes: Any) -> Ob
     for key, part in changes.items():
         place = body if key in {"type", "immutable", "data"} else body["metadata"]
         if isinstance(part, Mapping) and isinstance(place.get(key), Mapping):
-            part = {k: v for k, v in {**place[key], **part}.items() if v is not None}  # noqa: PLW2901
+            part = {k: v for k, v in {**place[key], **part}.items() if v is not None}  # noqa: PLW2901 - the merged part takes its place
         place[key] = part
     return Object.of(SECRET, body)
 

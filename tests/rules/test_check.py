@@ -96,13 +96,13 @@ SHOWN = {
 LIVE = {
     **SHOWN,
     "metadata": {
-        **SHOWN["metadata"],  # type: ignore[dict-item]
+        **SHOWN["metadata"],  # type: ignore[dict-item]  # a map of any values
         "name": "shop-db-k7m2p",
         "uid": "u3",
         "finalizers": ["driver.example.org/pinned"],
         "annotations": {"driver.example.org/pool": "outer"},
     },
-    "spec": {**SHOWN["spec"], "clusterIP": "10.96.0.9", "healthCheckNodePort": 30123},  # type: ignore[dict-item]
+    "spec": {**SHOWN["spec"], "clusterIP": "10.96.0.9", "healthCheckNodePort": 30123},  # type: ignore[dict-item]  # a map of any values
     "status": {"loadBalancer": {}},
 }
 GONE = object()

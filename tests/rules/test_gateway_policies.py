@@ -6,8 +6,8 @@ Source: tenant-gateway 2.11.
 from typing import Any
 
 import pytest
-from cel_expr_python import cel  # type: ignore[import-untyped]
-from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
+from cel_expr_python import cel  # type: ignore[import-untyped]  # its package has no types
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]  # its package has no types
 
 from gateway_policies import GATEWAY, LABELLED, LABELS, ROOT_HOST, ROWS, Row
 from roadstead.capabilities.gateways.api import HOST_LABEL

@@ -253,7 +253,7 @@ FOREIGN = [
 def beside(seen: Snapshot, field: str, there: Object) -> Snapshot:
     """With an object standing at a name that is rendered."""
     if field:
-        return replace(seen, **{field: there})  # type: ignore[arg-type]
+        return replace(seen, **{field: there})  # type: ignore[arg-type]  # any field of it
     return replace(seen, certificates={there.meta.name: there})
 
 
@@ -280,7 +280,7 @@ def test_every_foreign_object_is_named_in_one_message() -> None:
     """8.2: who removes the first must not find the second a pass later."""
     seen = a_snapshot(HARBOR)
     for _, field, kind, name in (one.values for one in FOREIGN[1:3]):
-        seen = beside(seen, str(field), foreign(kind, str(name), ""))  # type: ignore[arg-type]
+        seen = beside(seen, str(field), foreign(kind, str(name), ""))  # type: ignore[arg-type]  # a kind, by its row
     said = ready(decide(seen))["message"]
 
     assert "Issuer" in said

@@ -137,7 +137,7 @@ async def test_an_event_about_a_cluster_scoped_object_lives_in_default(
 @pytest.mark.parametrize("answer", [refuse(403), refuse(500), broken()])
 async def test_a_telling_that_fails_says_so(api: LiveApi, server: Faults, answer: object) -> None:
     """The engine tells again with the next pass."""
-    server.next("create", answer)  # type: ignore[arg-type]
+    server.next("create", answer)  # type: ignore[arg-type]  # a stand-in
     with pytest.raises(ClusterError):
         await api.publish(COMPONENT, event(), 0)
     await api.publish(COMPONENT, event(), 0)

@@ -628,7 +628,7 @@ async def test_a_full_page_is_fed_in_pieces() -> None:
             sizes.append(len(of.stores[SECRETS]))
             await asyncio.sleep(0)
 
-    lists.page = page  # type: ignore[method-assign]
+    lists.page = page  # type: ignore[method-assign]  # a fault is put in its place
     feeds = quiet_feeds(of, lists)
     task = asyncio.create_task(feeds.all[0].run())
     await beside()
@@ -713,8 +713,8 @@ async def test_many_deletions_of_a_relist_let_the_loop_turn() -> None:
         again.clear()
         raise ClusterError("too old", status=410, reason="Expired")
 
-    lists.page = page  # type: ignore[method-assign]
-    lists.watch = watch  # type: ignore[method-assign]
+    lists.page = page  # type: ignore[method-assign]  # a fault is put in its place
+    lists.watch = watch  # type: ignore[method-assign]  # a fault is put in its place
     task = asyncio.create_task(quiet_feeds(of, lists).all[0].run())
     await until(lambda: of.ready("probe"))
     again.set()

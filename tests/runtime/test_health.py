@@ -30,7 +30,7 @@ def parts() -> tuple[Engine, Feeds, HandClock]:
     """Give an engine over two views, and feeds that do not run."""
     clock = HandClock()
     of = engine(SECRETS, MAPS, clock=clock)
-    feeds = Feeds(of, None, clock, Lines().log, ring=lambda: None, jitter=lambda: 0.0)  # type: ignore[arg-type]
+    feeds = Feeds(of, None, clock, Lines().log, ring=lambda: None, jitter=lambda: 0.0)  # type: ignore[arg-type]  # a stand-in
     return of, feeds, clock
 
 
@@ -88,7 +88,7 @@ def spared() -> tuple[Engine, Feeds]:
     """Give an engine that needs the Secrets and can do without the maps."""
     watches = (Watch(SECRETS, owners_key), Watch(MAPS, owners_key, optional=True))
     of = engine(watches=watches)
-    return of, Feeds(of, None, HandClock(), Lines().log, ring=lambda: None, jitter=lambda: 0.0)  # type: ignore[arg-type]
+    return of, Feeds(of, None, HandClock(), Lines().log, ring=lambda: None, jitter=lambda: 0.0)  # type: ignore[arg-type]  # a stand-in
 
 
 @pytest.mark.parametrize("state", [State.ABSENT, State.FORBIDDEN])

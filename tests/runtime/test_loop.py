@@ -259,7 +259,7 @@ async def test_nothing_runs_before_every_view_is_listed() -> None:
     loop = Loop(
         of,
         "probe",
-        Refusing(),  # type: ignore[arg-type]
+        Refusing(),  # type: ignore[arg-type]  # a stand-in
         Metrics(of, clock, {}),
         log=lines.log,
         clock=clock,

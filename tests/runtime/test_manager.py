@@ -311,7 +311,7 @@ async def test_a_part_that_ends_is_our_bug() -> None:
         async def ends() -> None:
             raise KeyError(CANARY)
 
-        running.manager.feeds.run = ends  # type: ignore[method-assign]
+        running.manager.feeds.run = ends  # type: ignore[method-assign]  # a fault is put in its place
         with pytest.raises(BugError) as broke:
             await running.manager.run()
 
@@ -441,7 +441,7 @@ async def test_what_cannot_be_meant_is_the_users_to_change(
     """An InputError, which the command turns into exit code 2; nothing stays open."""
     file = tmp_path / "config"
     file.write_text(KUBECONFIG % "http://127.0.0.1:9")
-    with known(controller(SECRETS)), open(os.devnull, "wb") as sink:  # noqa: ASYNC230, PTH123
+    with known(controller(SECRETS)), open(os.devnull, "wb") as sink:  # noqa: ASYNC230, PTH123 - a descriptor at hand
         options = replace(OPTIONS, kubeconfig=str(file), log_descriptor=sink.fileno())
         with pytest.raises(InputError, match=said):
             await run(replace(options, **change), Echo.of)

@@ -27,7 +27,7 @@ A, B = thing("a", 5), thing("b", 6)
 
 def machine(view: object = SECRETS) -> Watcher:
     """Give a fresh one without jitter."""
-    return Watcher(view, lambda: 0.0)  # type: ignore[arg-type]
+    return Watcher(view, lambda: 0.0)  # type: ignore[arg-type]  # a stand-in
 
 
 def following(view: object = SECRETS, version: str = "10") -> Watcher:

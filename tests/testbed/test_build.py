@@ -215,7 +215,7 @@ def test_a_program_is_built_once_and_found_again(toy: Path, cache: Path) -> None
 
     assert first == building.build(toy, told.append)
     assert (True, lines) == (first.is_relative_to(cache), len(told))
-    hello = subprocess.run([first], capture_output=True, text=True, check=True)  # noqa: S603
+    hello = subprocess.run([first], capture_output=True, text=True, check=True)  # noqa: S603 - our own program
 
     assert "hello\n" == hello.stderr
 

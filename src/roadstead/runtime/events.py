@@ -152,7 +152,7 @@ class LiveApi:
         await self._turns.wait()
         await self._client.delete(ref, uid, resource_version, deadline=self._deadline)
 
-    async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002
+    async def publish(self, component: str, event: Event, times: int) -> None:  # noqa: ARG002 - what the engine tells with
         """Create the event, or raise the count of the one that tells the same.
 
         times: how often it was told since it became true; the series counts further back.

@@ -24,7 +24,7 @@ from roadstead.runtime.lineage_figures import REFRESHER, AdmissionFigures, Refre
 from roadstead.runtime.tally import Tally
 from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
-prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]  # its package has no types
 
 RECONCILE_BUCKETS = (
     0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,

@@ -132,7 +132,7 @@ class World:
         ref = NAMESPACE.ref("", name)
         if self.store.get(ref) is None:
             body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-            body["metadata"] |= self._born(ref, None)  # type: ignore[operator]
+            body["metadata"] |= self._born(ref, None)  # type: ignore[operator]  # a map in a map
             self.store.put(NAMESPACE, _defaulted(ref, body), By.OTHER)
 
     def _born(self, ref: Ref, uid: str | None) -> dict[str, Any]:

@@ -217,7 +217,7 @@ def kubectl(
     binary: Path,
     kubeconfig: Path,
     *arguments: str,
-    input: str | None = None,  # noqa: A002
+    input: str | None = None,  # noqa: A002 - the name that subprocess has
 ) -> subprocess.CompletedProcess[str]:
     """Run the kubectl inside a control plane's program against any kubeconfig."""
     with tempfile.TemporaryDirectory(prefix="roadstead-kubectl-") as cache:

@@ -63,7 +63,7 @@ def gather(paths: Iterable[str], stdin: Callable[[], bytes]) -> Gathered:
                 problems.append(InputError("no YAML or JSON file in this folder", place=path))
             found += below
         else:
-            found.append(_Found(path, os.path.basename(path), os.path.realpath(path)))  # noqa: PTH119
+            found.append(_Found(path, os.path.basename(path), os.path.realpath(path)))  # noqa: PTH119 - ten thousand of them, and a Path is slow
     shown: dict[str, str] = {}
     for one in _once(found):
         text = _read(one, problems)
@@ -154,7 +154,7 @@ def _read(one: _Found, problems: list[InputError]) -> Text | None:
         return Text(one.path, b"", refused=one.refused)
     try:
         # Without waiting: a pipe that nobody writes to would be waited for.
-        with open(os.open(one.path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123
+        with open(os.open(one.path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123 - of a descriptor
             if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return Text(one.path, file.read(MOST_BYTES + 1))
         reason = "is no plain file"

@@ -90,7 +90,8 @@ def _policy(old: Held | None, new: Held | None) -> Iterator[str]:
     """A policy that goes takes its openings with it, but the baseline opens by going."""
     before, after = ({} if one is None else _admits(one.body) for one in (old, new))
     moved = old and new and _selector(old.body) != _selector(new.body)
-    if (new or old) and (new or old).key.name == _BASELINE:  # type: ignore[union-attr]
+    either = new or old
+    if either is not None and either.key.name == _BASELINE:
         if new is None or (old is not None and _selector(old.body) != _selector(new.body)):
             yield OPENS
         elif old is None:
@@ -114,7 +115,7 @@ def _excepted(cidr: str, without: frozenset[str]) -> bool:
     try:
         wanted = ip_network(cidr, strict=False)
         return any(
-            wanted.version == other.version and wanted.subnet_of(other)  # type: ignore[arg-type]
+            wanted.version == other.version and wanted.subnet_of(other)  # type: ignore[arg-type]  # of one version
             for other in (ip_network(one, strict=False) for one in without)
         )
     except ValueError:

@@ -63,12 +63,14 @@ class Rendered:
     @property
     def name(self) -> str:
         """Its name."""
-        return self.body["metadata"]["name"]  # type: ignore[no-any-return]
+        name: str = self.body["metadata"]["name"]
+        return name
 
     @property
     def namespace(self) -> str:
         """Its namespace; empty for a cluster-scoped one."""
-        return self.body["metadata"].get("namespace", "")  # type: ignore[no-any-return]
+        namespace: str = self.body["metadata"].get("namespace", "")
+        return namespace
 
     @property
     def path(self) -> str:
