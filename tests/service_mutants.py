@@ -46,7 +46,10 @@ judged = sys.modules["roadstead.cli.service.judged"]
 MATRIX = "tests/rules/test_services_matrix.py"
 NEEDS = "tests/rules/test_services_needs.py"
 WORKLOADS = "tests/rules/test_service_workloads.py"
-BY = {"lan_hosts_are_of_the_lan": "tests/rules/test_services_lan.py"}
+BY = {
+    "lan_hosts_are_of_the_lan": "tests/rules/test_services_lan.py",
+    "ports_are_named_apart": "tests/rules/test_services_checks.py",
+}
 """Rules whose findings are of the schema, which have no bundled case."""
 _CHECK = re.compile(r'"((?:[PS]-(?:[A-Z]+-)?[0-9]+)|(?:I-[0-9]))"')
 _ALWAYS = ("examples", "every-extension")
