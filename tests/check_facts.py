@@ -83,6 +83,10 @@ INSTALLED = Installed(
     served=dict.fromkeys(DEFINITIONS, 2),
     changed={},
     rights=(Granted("roadstead-anchors", "list secrets", allowed=True),),
+    policies={
+        f"{kind} roadstead-anchors-secrets": ""
+        for kind in ("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding")
+    },
     leases={
         name: Held("pod-1", START - timedelta(seconds=1), timedelta(seconds=15)) for name in LEASES
     },

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import pytest
@@ -17,6 +18,7 @@ import yaml
 from check_facts import BEFORE, INSTALLED, KINDS, LEASES, WEBHOOK, gateway, serving
 from cli_command import run
 from roadstead.cli import check
+from roadstead.cli.survey.policies import as_shipped
 from roadstead.explain.checks.facts import (
     Facts,
     Granted,
@@ -50,6 +52,7 @@ ILL = replace(
             Granted("roadstead-anchors", "list secrets", allowed=False),
             Granted("roadstead-anchors", "watch secrets", allowed=True),
         ),
+        policies={"ValidatingAdmissionPolicyBinding roadstead-anchors-secrets": "is not there"},
         served=dict.fromkeys(INSTALLED.shipped, 1),
         leases=NO,
         pods=(Pod("roadstead-anchors-1", ready=False, said="manager waits: CrashLoopBackOff"),),
@@ -205,3 +208,27 @@ def test_no_golden_is_left_over(see: See) -> None:
     see(GONE)
     assert "was given up" in run("check").out
     assert len(LINES) == len(list(GOLDEN.glob("*.txt")))
+
+
+STORED: dict[str, Any] = {
+    "failurePolicy": "Fail",
+    "matchConstraints": {"resourceRules": [{"resources": ["secrets"]}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({}, True),
+        ({"failurePolicy": "Ignore"}, False),
+        ({"matchConditions": [{"name": "never", "expression": "false"}]}, False),
+        ({"variables": [], "paramKind": None}, True),
+        ({"matchConstraints": {**STORED["matchConstraints"], "matchPolicy": "Equivalent"}}, True),
+        ({"matchConstraints": {"resourceRules": []}}, False),
+        ({"matchConstraints": {"resourceRules": [{"resources": ["secrets"], "scope": "*"}]}}, True),
+        ({"matchConstraints": None}, False),
+    ],
+)
+def test_what_the_server_fills_in_is_no_edit(change: dict[str, object], same: bool) -> None:
+    """A policy that somebody has loosened is told from one that is stored as it was sent."""
+    assert same == as_shipped(STORED, {**STORED, **change})

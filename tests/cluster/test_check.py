@@ -16,12 +16,15 @@ import pytest
 
 from cli_command import Ran, run
 from lineage_objects import Json, body
+from live_accounts import policies
 from live_admin import attempts, wait_for
 from live_cluster import Cluster
 from live_run import kind_of, logged_in
 from live_webhook import HOST, Place, reviewed
 from roadstead.capabilities.attachments.api.names import ATTACHMENT
 from roadstead.capabilities.gateways import api
+from roadstead.capabilities.gateways.chain.policies import BINDING as HELD_BY
+from roadstead.capabilities.gateways.chain.policies import POLICY
 from roadstead.capabilities.lineage.api import SERVICE_NAME, SYSTEM
 from roadstead.cli.survey import DEPLOYMENT
 from roadstead.cli.survey.installed import PODS
@@ -42,6 +45,7 @@ LEASES = (
 ATTACHMENTS = CRD.ref("", ATTACHMENT.resource)
 HOOK = REGISTRATION.ref("", "lineage")
 POD = PODS.kind.ref(HOME, "roadstead-anchors-1")
+RULE, IN_FORCE = (kind.ref("", "roadstead-anchors-secrets") for kind in (POLICY, HELD_BY))
 BINDING = kind_of("ClusterRoleBinding").ref("", "roadstead-anchors")
 
 
@@ -96,8 +100,9 @@ def world(shared: Cluster) -> Iterator[World]:
     home, *rest = rbac()
     admin.ensure_namespace(HOME)
     admin.patched(NAMESPACE.ref("", HOME), {"metadata": {"labels": home["metadata"]["labels"]}})
-    for document in rest:
-        reply = admin.create(kind_of(document["kind"]), document)
+    roles = [(kind_of(document["kind"]), document) for document in rest]
+    for kind, document in (*roles, *policies()):
+        reply = admin.create(kind, document)
         assert not reply.refused or reply.reason == "AlreadyExists", reply.message
     for name in LEASES:
         spec = {
@@ -234,6 +239,12 @@ def narrowed(one: Json) -> None:
     one["webhooks"][0]["rules"][0]["resources"] = ["pods"]
 
 
+def forgiving(one: Json) -> None:
+    """A policy that somebody has made an exception in."""
+    none = {"name": "but-not-here", "expression": "request.namespace != 'tenant-demo'"}
+    one["spec"]["matchConditions"].append(none)
+
+
 @contextmanager
 def unfit(world: World) -> Iterator[None]:
     """An attachment that was stored while its definition took anything."""
@@ -305,6 +316,18 @@ SERVICE_REF = SERVICE.ref(HOME, SERVICE_NAME)
 EXPIRED = pair(HOST, after=LONG_AGO + timedelta(days=1)).certificate
 ROWS: dict[str, tuple[Change, str, str, str]] = {
     "role-missing": (lambda w: gone(w, BINDING), "rights", "error", "anchors: list secrets"),
+    "policy-missing": (
+        lambda w: gone(w, IN_FORCE),
+        "account-policies",
+        "warning",
+        f"{IN_FORCE} is not there",
+    ),
+    "policy-softened": (
+        lambda w: changed(w, RULE, forgiving),
+        "account-policies",
+        "warning",
+        f"{RULE} is not what ships",
+    ),
     "secrets-owned": (owning, "cert-manager", "warning", "tenant-mark/cert-manager"),
     "definition-older": (revised(REVISION - 1), "definitions", "error", "is older"),
     "definition-newer": (revised(REVISION + 1), "definitions", "warning", "is newer"),
@@ -398,7 +421,7 @@ def test_all_is_well_and_nothing_is_written(world: World) -> None:
 
 
 SECOND = frozenset(
-    {"lease-gone", "webhook-narrowed", "bundle-of-another"}
+    {"lease-gone", "policy-missing", "webhook-narrowed", "bundle-of-another"}
     | {"endpoints-missing", "certificate-of-another"}
 )
 """Second worlds of a check, for the long runs."""

@@ -10,6 +10,7 @@ from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.capabilities.gateways.api import GATEWAY, TENANT_GATEWAY
 from roadstead.cli.survey.asking import asked, of
+from roadstead.cli.survey.policies import survey_policies
 from roadstead.cli.survey.stored import survey_stored
 from roadstead.cli.survey.webhook import survey_webhook
 from roadstead.deploy.crds import crds, revision_of
@@ -56,6 +57,7 @@ async def survey_installed(
         served=_revisions(facts),
         changed=_changed(facts),
         rights=await _rights(client, facts.home, accounts),
+        policies=await survey_policies(client, facts.home, accounts),
         leases=await _leases(client, facts, accounts),
         pods=await _pods(client, facts.home),
         webhook=webhook if answering else None,

@@ -132,7 +132,8 @@ class Installed:
     accounts: those of our ServiceAccounts that are there. expected: all of them.
     shipped, served: revisions of our definitions, by name; None for one that is not served.
     changed: definitions of our revision that lack a field of it, with the first such field.
-    rights: of each account that is there. leases: by name; None for one that is not there.
+    rights: of each account that is there. policies: about those accounts, and the bindings of them,
+    with what is wrong; empty where nothing is. leases: by name; None for one that is not there.
     listeners: of each Gateway that a TenantGateway owns.
     """
 
@@ -142,6 +143,7 @@ class Installed:
     served: Known[Mapping[str, int | None]]
     changed: Mapping[str, str]
     rights: Known[tuple[Granted, ...]]
+    policies: Known[Mapping[str, str]]
     leases: Known[Mapping[str, Held | None]]
     pods: Known[tuple[Pod, ...]]
     webhook: Webhook | None

@@ -19,6 +19,7 @@ from roadstead.kube.times import format_age
 
 _CRDS = "roadstead manifests crds | kubectl apply --server-side -f -"
 _RBAC = "roadstead manifests rbac | kubectl apply -f -"
+_POLICIES = "roadstead manifests policies | kubectl apply -f -"
 
 
 def _of(judge: Callable[[Facts, Installed], Found | None]) -> Callable[[Facts], Found | None]:
@@ -49,6 +50,16 @@ def rights(_seen: Facts, has: Installed) -> Found | None:
     if lacking:
         return Found(ERROR, f"{len(lacking)} of {len(has.rights)} are missing", lacking)
     return Found(OK, f"{len(has.rights)} asked for") if has.rights else None
+
+
+def policies(_seen: Facts, has: Installed) -> Found | None:
+    """Each account is held to its own objects, which RBAC cannot say."""
+    if isinstance(has.policies, Unasked):
+        return unasked(has.policies)
+    wrong = tuple(f"{name} {said}" for name, said in has.policies.items() if said)
+    if wrong:
+        return Found(WARNING, "a stolen token is held by its roles alone", wrong)
+    return Found(OK, f"{len(has.policies)} as they ship") if has.policies else None
 
 
 def definitions(_seen: Facts, has: Installed) -> Found:
@@ -165,6 +176,19 @@ INSTALLED_CHECKS = (
         "A role or a binding is missing, older, or was narrowed; account, verb and resource are "
         "named.",
         f"Apply the roles again: `{_RBAC}`.",
+        (AFTER,),
+    ),
+    Check(
+        "account-policies",
+        ROADSTEAD,
+        "accounts are held to their own objects",
+        (WARNING,),
+        _of(policies),
+        "The ValidatingAdmissionPolicies about each account, and their bindings, are there as they "
+        "ship.",
+        "They were not applied, are of another version, or were edited. Every process works without "
+        "them, and whoever has its token may do whatever its roles allow.",
+        f"Apply them: `{_POLICIES}`.",
         (AFTER,),
     ),
     Check(
