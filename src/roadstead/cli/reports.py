@@ -40,7 +40,6 @@ class Problem:
 
 def junit(suite: str, keys: Sequence[str], problems: Iterable[Problem]) -> str:
     """One test case a key; a key with an error has failed."""
-    # Imported late: it brings an HTTP client with it.
     from xml.sax.saxutils import quoteattr  # noqa: PLC0415 - it brings an HTTP client with it
 
     failed: dict[str, list[Problem]] = {}

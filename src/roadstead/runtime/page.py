@@ -186,7 +186,6 @@ async def _tried(
     except TimeoutError:
         return _response(pages.refusal(503, "the answer took too long", "ask for less of it"))
     except Exception as bug:  # noqa: BLE001 - the controllers must not end with a page
-        # The text of an exception may quote a value, so it is not logged.
         log.error("bug in a page", type=type(bug).__name__, place=place_of(bug))  # noqa: TRY400 - the text may quote a value
         return _response(pages.refusal(500, "internal error; the log says where"))
 

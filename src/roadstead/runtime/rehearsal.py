@@ -25,8 +25,7 @@ async def rehearse(engine: Engine, tallies: Iterable[Tally], log: Log) -> None:
     ):
         await rest(QUIET_PERIOD, never)
     count = len(set().union(*(tally.would_change() for tally in tallies)))
-    # The contract's own words, cli.md 2.3; the number is a key as well.
-    log.info(f"read-only: {count} objects would change", would_change=count)  # noqa: G004 - the contract's own words
+    log.info(f"read-only: {count} objects would change", would_change=count)  # noqa: G004 - the words of cli.md 2.3; the number is a key, too
     for (name, verdict, reason), keys in sorted(_reasons(engine).items()):
         log.info(_SAID[verdict], controller=name, reason=reason, keys=keys)
 

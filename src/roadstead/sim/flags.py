@@ -29,8 +29,7 @@ class StartUpError(InputError):
 
 def controllers() -> Mapping[str, Controller]:
     """Every capability that exists, by the name `run --only` takes."""
-    # Imported late: whoever only compares or loads needs no capability.
-    from roadstead.capabilities import CONTROLLERS  # noqa: PLC0415 - whoever only loads needs none
+    from roadstead.capabilities import CONTROLLERS  # noqa: PLC0415 - whoever only compares or loads needs none
 
     return CONTROLLERS
 

@@ -152,10 +152,11 @@ def digest(source: Path, *also: str) -> str:
     seen = hashlib.sha256()
     for part in (*also, os.uname().machine):
         seen.update(f"{part}\0".encode())
-    for folder in (".", *_BESIDE.findall(module.read_text())):
-        for path in sorted(one for one in (source / folder).rglob("*") if one.suffix in _SUFFIXES):
+    beside = (source / one for one in _BESIDE.findall(module.read_text()))
+    for folder in (source, *beside):
+        for path in sorted(one for one in folder.rglob("*") if one.suffix in _SUFFIXES):
             content = path.read_bytes()
-            seen.update(f"{path.relative_to(source / folder)}\0{len(content)}\0".encode())
+            seen.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode())
             seen.update(content)
     return seen.hexdigest()[:20]
 

@@ -75,11 +75,12 @@ def because(decision: Decision) -> str:
         return f"Because {stop.message.partition('; ')[0]}, not everything is served yet."
     for event in warnings(decision):
         return f"Because {event.message}, it is told of; the rest is served."
-    refused = any(one.verdict is Verdict.REFUSE for one in decision.findings)
-    cause = "what is refused is its routes' alone" if refused else "every rule passes"
+    cause, served = "every rule passes", "what its routes claim"
+    if any(one.verdict is Verdict.REFUSE for one in decision.findings):
+        cause, served = "what is refused is its routes' alone", f"the rest of {served}"
     if is_pending(decision):
         return f"Because {cause}, its objects are to be put right."
-    return f"Because {cause}, the Gateway serves {'the rest of ' * refused}what its routes claim."
+    return f"Because {cause}, the Gateway serves {served}."
 
 
 def _counted(decision: Decision) -> str:

@@ -63,7 +63,7 @@ def _compiled(expression: str) -> Any:
 def _environment() -> Any:
     try:
         # Imported late: it is large, and whatever has no object with rules does without.
-        from cel_expr_python import cel  # type: ignore[import-untyped] # noqa: PLC0415 - slow to load
+        from cel_expr_python import cel  # type: ignore[import-untyped] # noqa: PLC0415 - as above
     except ImportError as error:
         raise InputError(
             "the rules of our kinds cannot be checked: cel-expr-python is not installed",
