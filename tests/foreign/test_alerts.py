@@ -22,7 +22,7 @@ LEADS = 'leader_election_master_status{job="roadstead",name="roadstead-refresher
 OTHERS = 'leader_election_master_status{job="flux",name="kustomize-controller"}'
 EXPIRY = 'roadstead_webhook_certificate_expiry_timestamp_seconds{job="roadstead",pod="%s"}'
 FINDING = 'roadstead_findings{job="roadstead",rule="%s",verdict="%s"}'
-ANCHOR = "roadstead_tenant_ca_expiry_timestamp_seconds"
+ANCHOR = "roadstead_anchor_expiry_seconds"
 HELD = 'roadstead_tenant_ca_withdrawals_held{kind="Postgres"}'
 LISTENERS = 'roadstead_listener_budget{namespace="tenant-blue",gateway="cozystack"}'
 READY = 'roadstead_tenantgateway_ready{namespace="tenant-blue",status="%s"}'

@@ -84,7 +84,8 @@ async def test_the_table_tells_what_status_tells(site: Site, world: Played) -> N
         ("tenant-blue", "HTTPRoute", "shop"): "Accepted",
         ("tenant-odd", "TenantGateway", "cozystack"): "ReconcileError",
     }.items() <= {key: row[4] for key, row in rows.items()}.items()
-    assert "tenant-blue/postgres-shop-ca" == rows["tenant-blue", "TrustAnchor", "postgres-shop"][6]
+    published = rows["tenant-blue", "TrustAnchor", "postgres-shop"]
+    assert published[6] == "tenant-blue/postgres-shop-ca, expires 2046-01-01"
     for row in rows.values():
         assert row[0].endswith(("True", "False", "nothing owed"))
     decided = world.decisions[ATTACHMENT.ref("tenant-blue", "web-ip")][1]

@@ -5,12 +5,23 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from parts import CANARY, DATA, MAPS, NS, SECRETS, HandClock, engine, thing
-from roadstead.decision import Bound, Decision, Did, Drop, Finding, How, Outcome, Verdict, Want
+from parts import CANARY, DATA, MAPS, NS, SECRETS, START, HandClock, engine, thing
+from roadstead.decision import (
+    Bound,
+    Decision,
+    Did,
+    Drop,
+    Finding,
+    How,
+    Outcome,
+    Status,
+    Verdict,
+    Want,
+)
 from roadstead.engine.passes import Passed
 from roadstead.errors import ClusterError
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import CONFIG_MAP, HELM_RELEASE, SECRET
+from roadstead.kube.refs import CONFIG_MAP, HELM_RELEASE, SECRET, Ref
 from roadstead.runtime.metrics import Gauges, Metrics, result_of
 
 KEY = CONFIG_MAP.ref(NS, "a")
@@ -135,18 +146,44 @@ def test_a_key_is_counted_once_and_forgotten_when_it_is_gone() -> None:
 def test_the_first_anchor_to_expire_is_told() -> None:
     """One that is held keeps its expiry, since it still stands; one that is gone has none."""
     made, other = figures(), HELM_RELEASE.ref(NS, "other")
-    name = ("roadstead_tenant_ca_expiry_timestamp_seconds", ())
+    name = ("roadstead_anchor_expiry_seconds", ())
     assert name not in samples(made)
-    for key, expiry in ((KEY, 2000), (other, 1000)):
+    for key, left in ((KEY, 2000), (other, -1000)):
+        expiry = int(START.timestamp()) + left
         made.passed("anchors", key, Passed(Decision(figures=(("expiry", expiry),))))
-    assert samples(made)[name] == 1000
+    assert samples(made)[name] == -1000
     made.passed("anchors", other, Passed(Decision(state="HeldAfterSourceLoss")))
-    assert samples(made)[name] == 1000
+    assert samples(made)[name] == -1000
 
     made.passed("anchors", other, Passed(Decision(state="Withdrawn")))
     assert samples(made)[name] == 2000
     made.passed("anchors", KEY, Passed(Decision(), gone=True))
     assert name not in samples(made)
+
+
+def test_objects_are_counted_by_their_readiness() -> None:
+    """A read that failed changes nothing; an object that is gone is not counted."""
+    made, other = figures(), CONFIG_MAP.ref(NS, "b")
+
+    def judged(key: Ref, ready: str) -> None:
+        stated = [{"type": "Resolved", "status": "True"}, {"type": "Ready", "status": ready}]
+        status = Status(LIVE, {"conditions": stated})
+        made.passed("anchors", key, Passed(Decision(status=status)))
+
+    def counted() -> tuple[float, ...]:
+        name, found = "roadstead_object_ready", samples(made)
+        return tuple(found[name, ("ConfigMap", NS, one)] for one in ("True", "False"))
+
+    judged(KEY, "False")
+    judged(other, "False")
+    assert counted() == (0, 2)
+    judged(KEY, "True")
+    assert counted() == (1, 1)
+    refused = ClusterError("no", status=500, reason="InternalError")
+    made.passed("anchors", KEY, Passed(Decision(backoff=True), error=refused))
+    assert counted() == (1, 1)
+    made.passed("anchors", KEY, Passed(Decision(), gone=True))
+    assert counted() == (0, 1)
 
 
 def test_a_refusal_is_counted_when_it_begins() -> None:

@@ -15,7 +15,7 @@ from roadstead.capabilities.gateways.snapshot import Asked
 from roadstead.capabilities.gateways.snapshot.views import gateway_of
 from roadstead.capabilities.wildcards import api as wildcards
 from roadstead.explain.results import REFUSED, WAITING, Result
-from roadstead.kube.conditions import TRUE
+from roadstead.kube.conditions import TRUE, condition_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, Ref
 from roadstead.kube.shapes import Json, items, part, text, texts
@@ -44,8 +44,7 @@ class Serving:
     @property
     def ready(self) -> Json:
         """The one condition."""
-        stated = items(part(self.asked_for.body, "status"), "conditions")
-        return next((one for one in stated if one.get("type") == "Ready"), {})
+        return condition_of(part(self.asked_for.body, "status"), "Ready")
 
     @property
     def addresses(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from roadstead.kube.shapes import Json, items
 from roadstead.kube.times import format_time
 
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
@@ -24,6 +25,11 @@ class Condition:
     def true(self) -> bool:
         """Whether it holds."""
         return self.status == TRUE
+
+
+def condition_of(status: Json, type_: str) -> Json:
+    """One condition of a status, as anybody wrote it; empty where it has none of the type."""
+    return next((one for one in items(status, "conditions") if one.get("type") == type_), {})
 
 
 def fold(

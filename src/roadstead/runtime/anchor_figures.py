@@ -7,6 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from roadstead.capabilities.anchors import api
+from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Desk
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
@@ -20,9 +21,11 @@ class AnchorFigures(Collector):
     An anchor that is held keeps the expiry that it had when it was published last.
     """
 
-    def __init__(self, registry: CollectorRegistry, desk: Desk, states: Mapping[str, int]) -> None:
+    def __init__(
+        self, registry: CollectorRegistry, desk: Desk, states: Mapping[str, int], clock: Clock
+    ) -> None:
         """Know no anchor. states: releases by state, as they are at each scrape."""
-        self._desk, self._states = desk, states
+        self._desk, self._states, self._clock = desk, states, clock
         self._expiry: dict[Ref, int] = {}
         registry.register(self)
 
@@ -48,11 +51,12 @@ class AnchorFigures(Collector):
         for kind, count in self._desk.withdrawals.held().items():
             held.add_metric((kind,), count)
         expiry = GaugeMetricFamily(
-            "roadstead_tenant_ca_expiry_timestamp_seconds",
-            "When the first of all anchors has no certificate left that is valid.",
+            "roadstead_anchor_expiry_seconds",
+            "Seconds until the first of all anchors has no certificate left that is valid.",
         )
         if self._expiry:
-            expiry.add_metric((), min(self._expiry.values()))
+            left = min(self._expiry.values()) - self._clock.wall().timestamp()
+            expiry.add_metric((), left)
         yield from (releases, held, expiry)
 
     def describe(self) -> Iterable[Metric]:

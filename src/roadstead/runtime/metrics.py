@@ -1,6 +1,6 @@
 """Figures under controller-runtime's names and our own.
 
-No label ever holds the name of an object or of a namespace, but for two of tenant gateways.
+No label ever holds the name of an object, but for one of tenant gateways.
 """
 
 from collections import Counter
@@ -17,6 +17,7 @@ from roadstead.decision import Decision, Did, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
 from roadstead.engine.passes import Passed
+from roadstead.kube.conditions import FALSE, TRUE
 from roadstead.kube.refs import Ref
 from roadstead.runtime.anchor_figures import ANCHORS, AnchorFigures
 from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
@@ -93,7 +94,8 @@ class Metrics:
         self._ours()
         self._anchors = None
         if (desk := engine.desks.get(ANCHORS)) is not None:
-            self._anchors = AnchorFigures(self.registry, desk, self.tallies[ANCHORS].states)
+            states = self.tallies[ANCHORS].states
+            self._anchors = AnchorFigures(self.registry, desk, states, clock)
         has = WILDCARDS in engine.desks
         self._wildcards = WildcardFigures(self.registry, RESULTS) if has else None
         has = GATEWAYS in engine.desks
@@ -261,6 +263,7 @@ class _AtScrape(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from self._of_queues()
         yield from self._of_findings()
+        yield self._of_objects()
         yield self._of_changes()
 
     def _of_queues(self) -> Iterator[Metric]:
@@ -304,6 +307,21 @@ class _AtScrape(Collector):
             objects.add_metric((view.name,), len(store))
             states.add_metric((view.name, store.state.value), 1)
         yield from (objects, states)
+
+    def _of_objects(self) -> Metric:
+        """Objects by their condition Ready, as the last pass over each found that it should be."""
+        sums: Counter[tuple[str, str, str]] = Counter()
+        for tally in self._tallies.values():
+            sums.update(tally.ready)
+        family = GaugeMetricFamily(
+            "roadstead_object_ready",
+            "Objects by the status of their condition Ready.",
+            labels=("kind", "namespace", "status"),
+        )
+        for kind, namespace in sorted({(kind, namespace) for kind, namespace, _ in sums}):
+            for status in (FALSE, TRUE):
+                family.add_metric((kind, namespace, status), sums[kind, namespace, status])
+        return family
 
     def _of_changes(self) -> Metric:
         """What a rehearsal would do; where writes are carried out there is nothing to count."""

@@ -2,9 +2,11 @@
 
 from collections import Counter
 
-from roadstead.decision import Finding, Verdict
+from roadstead.decision import Finding, Status, Verdict
 from roadstead.engine.passes import Passed
+from roadstead.kube.conditions import condition_of
 from roadstead.kube.refs import Ref
+from roadstead.kube.shapes import text
 
 Verdicts = tuple[tuple[str, Verdict], ...]
 
@@ -14,6 +16,7 @@ class Tally:
 
     Kept up to date with each pass, since counting 20,000 trails would hold up the loop.
     changes: the objects that the last pass of a key changed, or would have.
+    ready: objects by the status of their condition Ready, with its kind and namespace.
     """
 
     def __init__(self) -> None:
@@ -21,13 +24,17 @@ class Tally:
         self.states: Counter[str] = Counter()
         self.findings: Counter[tuple[str, Verdict]] = Counter()
         self.changes: dict[Ref, tuple[Ref, ...]] = {}
+        self.ready: Counter[tuple[str, str, str]] = Counter()
         self._of: dict[Ref, tuple[str, Verdicts]] = {}
+        self._ready_of: dict[Ref, str] = {}
         self._shared: dict[Verdicts, Verdicts] = {}
 
     def note(self, key: Ref, passed: Passed) -> tuple[Finding, ...]:
         """Take in one pass; give the refusals that the one before did not end in."""
         before = self._take_out(key)
         decision = passed.decision
+        if passed.error is None:
+            self._note_ready(key, decision.status)
         if passed.changes:
             self.changes[key] = tuple(outcome.ref for outcome in passed.changes)
         if passed.gone:
@@ -48,6 +55,15 @@ class Tally:
         """The objects that are as no decision wants them; two keys may want one object."""
         return {ref for refs in self.changes.values() for ref in refs}
 
+    def _note_ready(self, key: Ref, status: Status | None) -> None:
+        """Count an object by its condition; a pass that could not be judged changes nothing."""
+        kind, namespace = key.kind.kind, key.namespace
+        if known := self._ready_of.pop(key, ""):
+            self.ready[kind, namespace, known] -= 1
+        if now := _ready(status):
+            self._ready_of[key] = now
+            self.ready[kind, namespace, now] += 1
+
     def _take_out(self, key: Ref) -> Verdicts:
         self.changes.pop(key, None)
         state, verdicts = self._of.pop(key, ("", ()))
@@ -55,3 +71,8 @@ class Tally:
             self.states[state] -= 1
         self.findings.subtract(verdicts)
         return verdicts
+
+
+def _ready(status: Status | None) -> str:
+    """The status of the condition Ready; empty for what has none."""
+    return text(condition_of(status.value, "Ready"), "status") if status is not None else ""

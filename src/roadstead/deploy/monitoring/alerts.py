@@ -109,7 +109,7 @@ ALERTS = (
     ),
     Alert(
         "RoadsteadAnchorExpiring",
-        "min(roadstead_tenant_ca_expiry_timestamp_seconds) - time() < 21 * 86400",
+        "min(roadstead_anchor_expiry_seconds) < 21 * 86400",
         "1h",
         WARNING,
         "A published CA runs out within three weeks.",

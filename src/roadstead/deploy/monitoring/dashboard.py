@@ -85,7 +85,7 @@ ANCHORS = (
     Panel(
         "First anchor to expire",
         "Time until the first published CA has no valid certificate left.",
-        {"left": "min(roadstead_tenant_ca_expiry_timestamp_seconds) - time()"},
+        {"left": "min(roadstead_anchor_expiry_seconds)"},
         "s",
         width=4,
         stat=True,
@@ -136,6 +136,14 @@ GATEWAYS = (
 )
 ATTACHMENTS = (
     Panel(
+        "Attachments that are not ready",
+        "By namespace.",
+        {
+            "{{namespace}}": "max by (namespace)"
+            ' (roadstead_object_ready{kind="EndpointAttachment",status="False"}) > 0'
+        },
+    ),
+    Panel(
         "Writes",
         "Of claims, Services and attachments, by what came of them.",
         {
@@ -143,13 +151,11 @@ ATTACHMENTS = (
             f'{{kind=~"IPAddressClaim|Service|EndpointAttachment"}}{RATE}))'
         },
         "ops",
-        width=12,
     ),
     Panel(
         "Verdicts of all rules",
         "Keys by verdict; a rise of `wait` is a neighbour that does not answer.",
         {"{{verdict}}": "sum by (verdict) (max by (rule, verdict) (roadstead_findings))"},
-        width=12,
     ),
 )
 LINEAGE = (

@@ -3,9 +3,8 @@
 An anchor has no object of its own to ask, so the state is what a decision comes to now.
 """
 
-from base64 import b64decode
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from roadstead.capabilities.anchors import api
 from roadstead.decision import Decision, Did, Outcome, Verdict
@@ -15,7 +14,6 @@ from roadstead.explain.rows import UNKNOWN, Row, is_forbidden
 from roadstead.explain.subject import Look
 from roadstead.explain.trail import PENDING, stop_of, warnings
 from roadstead.kube.objects import Object
-from roadstead.kube.pem import lift
 from roadstead.kube.times import format_time
 
 KIND = "TrustAnchor"
@@ -81,20 +79,9 @@ def _what(error: ClusterError) -> str:
 
 
 def _anchor(decision: Decision) -> tuple[str, str]:
-    """Where a wanted anchor comes from, and when its first certificate expires."""
-    if not decision.want:
-        return _named(decision), ""
-    body = decision.want[0].body
-    source = str((body["metadata"].get("annotations") or {}).get(api.SOURCE, ""))
-    value = b64decode((body.get("data") or {}).get(api.KEY, ""))
-    certificates = lift(value).certificates
-    first = min((one.not_after for one in certificates), default=None)
-    return source, format_time(first) if first else ""
-
-
-def _named(decision: Decision) -> str:
-    """The source that a decision passed whose wanted anchor is not remembered; else empty."""
-    if stop_of(decision) is not None or decision.drop:
-        return ""
-    passed = (one for one in decision.findings if one.rule == "source-filled" and one.refs)
-    return next((one.refs[0].key for one in passed), "")
+    """Where a wanted anchor comes from, and when it has no valid certificate left."""
+    ends = dict(decision.figures).get(api.EXPIRY)
+    if ends is None:
+        return "", ""
+    filled = next(one for one in decision.findings if one.rule == "source-filled")
+    return filled.refs[0].key, format_time(datetime.fromtimestamp(ends, UTC))

@@ -10,11 +10,11 @@ from typing import Any
 from roadstead.capabilities.attachments import api
 from roadstead.capabilities.attachments.snapshot import addresses_of
 from roadstead.capabilities.attachments.snapshot.views import claim_annotation
-from roadstead.explain.attachments.tell import condition_of, leading
+from roadstead.explain.attachments.tell import leading
 from roadstead.explain.rows import UNKNOWN, Row
 from roadstead.explain.subject import Look
 from roadstead.explain.trail import PENDING
-from roadstead.kube.conditions import TRUE
+from roadstead.kube.conditions import TRUE, condition_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
 from roadstead.kube.shapes import items, part, text

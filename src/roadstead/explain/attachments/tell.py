@@ -15,7 +15,7 @@ from roadstead.explain.attachments.known import Known, know
 from roadstead.explain.attachments.next import next_steps, wakes
 from roadstead.explain.subject import Told
 from roadstead.explain.trail import PENDING, UNWRITTEN, is_pending, is_refused, names_of, stop_of
-from roadstead.kube.conditions import TRUE
+from roadstead.kube.conditions import TRUE, condition_of
 from roadstead.kube.objects import Meta, Object
 from roadstead.kube.refs import SERVICE, Kind, Ref
 from roadstead.kube.shapes import items, part, text
@@ -52,11 +52,6 @@ def _status(reader: Reader, key: Ref, decision: Decision) -> Json:
     except ClusterError:
         return {}
     return part(seen.body, "status") if seen is not None else {}
-
-
-def condition_of(status: Json, type_: str) -> Json:
-    """One condition of a status; empty where it has none of the type."""
-    return next((one for one in items(status, "conditions") if one.get("type") == type_), {})
 
 
 def leading(status: Json) -> Json:

@@ -13,9 +13,8 @@ from roadstead.capabilities.gateways.snapshot.views import gateway_of
 from roadstead.decision import Finding, Reader, Verdict
 from roadstead.explain.commands import apply
 from roadstead.explain.gateways.next import SUPPLIED, WAKES, who_holds
-from roadstead.explain.gateways.tell import ready_of
 from roadstead.explain.subject import Next, Part, Told
-from roadstead.kube.conditions import TRUE
+from roadstead.kube.conditions import TRUE, condition_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
 from roadstead.kube.shapes import items, part, text, texts
@@ -36,7 +35,7 @@ async def reported(reader: Reader, ref: Ref) -> tuple[Part, ...]:
     if seen is None:
         return ()
     if ref.kind == api.TENANT_GATEWAY:
-        ready = ready_of(part(seen.body, "status"))
+        ready = condition_of(part(seen.body, "status"), "Ready")
         found = [_gateway(seen, ready, reader)] if ready else []
     else:
         found = [

@@ -18,6 +18,7 @@ from roadstead.explain.commands import label, patch
 from roadstead.explain.gateways.known import Known, know
 from roadstead.explain.gateways.next import of_route
 from roadstead.explain.subject import Listener, Next, Part, Told
+from roadstead.kube.conditions import condition_of
 from roadstead.kube.hostnames import overlap
 from roadstead.kube.refs import NAMESPACE, Ref
 from roadstead.kube.shapes import Json, items, part, text
@@ -113,8 +114,7 @@ def entry_of(body: Json, parent: Json) -> Json:
     """The Accepted condition of our entry for a parentRef; empty where it has none."""
     for one in items(part(body, "status"), "parents"):
         if one.get("controllerName") == api.COMPONENT and one.get("parentRef") == parent:
-            stated = items(one, "conditions")
-            return next((found for found in stated if found.get("type") == "Accepted"), {})
+            return condition_of(one, "Accepted")
     return {}
 
 

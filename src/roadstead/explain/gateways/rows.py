@@ -8,11 +8,10 @@ from roadstead.capabilities.gateways.decide.entries import ROUTE_SERVED
 from roadstead.capabilities.gateways.snapshot.views import HTTP_ROUTES, TLS_ROUTES, gateway_of
 from roadstead.decision import Decision, Reader, Verdict
 from roadstead.errors import Unread
-from roadstead.explain.gateways.tell import ready_of
 from roadstead.explain.rows import UNKNOWN, Row
 from roadstead.explain.subject import Look
 from roadstead.explain.trail import PENDING
-from roadstead.kube.conditions import TRUE
+from roadstead.kube.conditions import TRUE, condition_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import Ref
 from roadstead.kube.shapes import items, part, text, texts
@@ -23,7 +22,7 @@ Get = Callable[[Ref], Object | None]
 async def row(seen: Object, _look: Look, now: datetime) -> Row:
     """Lay out one gateway by what was reported last."""
     status = part(seen.body, "status")
-    ready = ready_of(status)
+    ready = condition_of(status, "Ready")
     stated, reason = text(ready, "status") or UNKNOWN, text(ready, "reason") or PENDING
     about = text(ready, "message")
     if not ready:
@@ -37,8 +36,8 @@ async def row(seen: Object, _look: Look, now: datetime) -> Row:
 
 def tenant_gateway_note(old: Object | None, new: Object, _get: Get) -> str:
     """What is reported of a gateway now; empty where that has not changed."""
-    ready = ready_of(part(new.body, "status"))
-    if not ready or (old is not None and ready_of(part(old.body, "status")) == ready):
+    ready = condition_of(part(new.body, "status"), "Ready")
+    if not ready or (old is not None and condition_of(part(old.body, "status"), "Ready") == ready):
         return ""
     reason = "" if ready.get("status") == TRUE else f" {ready.get('reason')}"
     return f"status: Ready={ready.get('status')}{reason}"

@@ -19,8 +19,9 @@ from roadstead.explain.trail import (
     stop_of,
     warnings,
 )
+from roadstead.kube.conditions import condition_of
 from roadstead.kube.refs import Ref
-from roadstead.kube.shapes import Json, items, part, text
+from roadstead.kube.shapes import Json, part, text
 from roadstead.kube.times import format_age, parse_time
 
 
@@ -50,13 +51,8 @@ def _status(reader: Reader, key: Ref, decision: Decision) -> Json:
     return part(seen.body, "status") if seen is not None else {}
 
 
-def ready_of(status: Json) -> Json:
-    """The one condition; empty where nothing is reported."""
-    return next((one for one in items(status, "conditions") if one.get("type") == "Ready"), {})
-
-
 def _headline(status: Json, reader: Reader) -> str:
-    ready = ready_of(status)
+    ready = condition_of(status, "Ready")
     if not ready:
         return f"{PENDING}  not reported yet"
     words = f"Ready={ready.get('status')}  {ready.get('reason')}"

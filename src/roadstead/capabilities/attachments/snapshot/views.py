@@ -4,6 +4,7 @@ Source: endpoint-attachments 6.1.
 """
 
 from roadstead.capabilities.attachments import api
+from roadstead.kube.conditions import condition_of
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import ENDPOINT_SLICE, HELM_RELEASE, SERVICE
 from roadstead.kube.shapes import Json, items, part, text
@@ -12,8 +13,7 @@ from roadstead.kube.views import Form, Index, View
 
 def condition(seen: Object, type_: str) -> Json:
     """One condition of an object's status; empty where it has none of the type."""
-    stated = items(part(seen.body, "status"), "conditions")
-    return next((one for one in stated if one.get("type") == type_), {})
+    return condition_of(part(seen.body, "status"), type_)
 
 
 def owner_uid(seen: Object) -> tuple[str, ...]:

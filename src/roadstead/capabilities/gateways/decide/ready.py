@@ -6,7 +6,7 @@ from typing import Any
 from roadstead.capabilities.gateways import api
 from roadstead.capabilities.gateways.snapshot import Snapshot
 from roadstead.decision import Status
-from roadstead.kube.conditions import FALSE, TRUE, Condition, fold
+from roadstead.kube.conditions import FALSE, TRUE, Condition, condition_of, fold
 from roadstead.kube.objects import Object
 from roadstead.kube.shapes import Json, items, part, text
 
@@ -79,5 +79,4 @@ def _reason(told: Json | None) -> str:
 
 
 def _is_true(gateway: Object, type_: str) -> bool:
-    stated = items(part(gateway.body, "status"), "conditions")
-    return any(one.get("type") == type_ and one.get("status") == TRUE for one in stated)
+    return condition_of(part(gateway.body, "status"), type_).get("status") == TRUE
