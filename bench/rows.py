@@ -46,9 +46,10 @@ def machine() -> str:
         ),
         platform.machine(),
     )
+    kernel = ".".join(platform.release().split(".")[:2])
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
-        f"{os.cpu_count()} x {model}, {memory:.0f} GiB, Linux {platform.release()}, "
+        f"{os.cpu_count()} x {model}, {memory:.0f} GiB, Linux {kernel}, "
         f"CPython {platform.python_version()}"
     )
 

@@ -97,7 +97,8 @@ def _fragment(path: Path) -> Fragment:
     named = _NAME.fullmatch(path.name)
     if named is None:
         raise ReleaseError(f"changes/{path.name} is not named as <number>.<kind>.md", hint)
-    first, _, news = path.read_text(encoding="utf-8").strip().partition("\n\n")
+    text = path.read_text(encoding="utf-8").replace("](../", "](")  # CHANGELOG.md is one folder up
+    first, _, news = text.strip().partition("\n\n")
     if not first.startswith(_DUTY) or not first.removeprefix(_DUTY).strip():
         raise ReleaseError(f"changes/{path.name} does not begin with `{_DUTY}` and what", hint)
     duty = first.removeprefix(_DUTY).strip()

@@ -203,6 +203,26 @@ def test_the_blocks_of_a_page_give_what_it_shows(page: str, tmp_path: Path) -> N
     assert play(page, folder, environment(folder), cluster=False)
 
 
+def view_names() -> set[str]:
+    """What metrics and `/readyz` call the views of everything that runs."""
+    running = [one.views for one in CONTROLLERS.values()]
+    answering = [one.views for one in ADMISSIONS.values()]
+    return {view.name for views in (*running, *answering) for view in views}
+
+
+def test_the_guide_to_a_capability_adds_and_takes_nothing_away() -> None:
+    """Whoever copies its blocks into a clone still has every other capability."""
+    guide = {f.caption: f.text for f in fences(PAGES["docs/guides/add-a-capability.md"])}
+    replaced = [path for path in guide if path and (ROOT / path).exists()]
+
+    assert replaced == ["src/roadstead/capabilities/running.py"]
+    for path in replaced:
+        imports = re.findall(r"^from .*", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+        names = {name for line in imports for name in re.split(r"import |, ", line)[1:]}
+        assert [] == sorted(name for name in names if guide[path].count(name) < 2)
+    assert not view_names() & set(re.findall(r'View\("([\w-]+)"', "".join(guide.values())))
+
+
 NAMED = r"(?<![\w-]){}(?![\w-])"
 GENERATED = {"docs/reference/cli.md"}
 
@@ -252,7 +272,14 @@ def test_every_reason_and_state_is_in_the_reference() -> None:
         name for name in reasons if not is_named(name, PAGES["docs/reference/reasons.md"])
     ]
     assert [] == sorted(state for state in states if f"| `{state}` |" not in table)
-    assert [] == [state for state in State if f"`{state}`" not in PAGES["docs/reference/views.md"]]
+
+
+def test_every_view_and_its_states_are_in_the_reference() -> None:
+    """Whoever reads `/readyz` at night finds what it names."""
+    page = PAGES["docs/reference/views.md"]
+    names = {state.value for state in State} | view_names()
+
+    assert [] == sorted(name for name in names if f"`{name}`" not in page)
 
 
 def test_every_check_is_in_the_reference() -> None:
@@ -404,6 +431,18 @@ def test_every_page_is_in_a_table_of_contents() -> None:
                 listed |= {f"{(folder / entry).as_posix()}.md" for entry in entries}
 
     assert {name for name in PAGES if name.startswith("docs/")} == listed
+
+
+def test_what_is_shown_after_a_prompt_is_run() -> None:
+    """A `$` stands in a console block alone, and each of those is run."""
+    wrong = [
+        f"{name}:{fence.line}"
+        for name, text in PAGES.items()
+        for fence in fences(text)
+        if fence.info != "console" and re.search(r"^\$ ", fence.text, re.MULTILINE)
+    ]
+
+    assert [] == wrong
 
 
 def test_a_mark_stands_above_a_console_block_alone() -> None:

@@ -25,6 +25,8 @@ from release.image import inputs
 from release.licences import check, refused
 from release.lock import Locked, locked
 from release.tree import prune, write_layer
+from roadstead import __version__
+from roadstead.deploy.chart import chart_version
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -41,10 +43,27 @@ def repository(tmp_path: Path) -> Path:
     (changes / "README.md").write_text("# Change fragments\n")
     (changes / "12.fixed.md").write_text("You must do: nothing.\n\nFixed: a late watch.\n")
     (changes / "7.added.md").write_text(
-        "You must do: apply the CRDs.\nThen wait.\n\nNew: a view.\n"
+        "You must do: apply the CRDs.\nThen wait.\n\nNew: [a view](../docs/views.md).\n"
     )
     (tmp_path / "CHANGELOG.md").write_text("# Changes\n\n## 0.1.0 (2026-01-01)\n\nFirst.\n")
     return tmp_path
+
+
+def test_a_version_that_has_notes_is_that_release() -> None:
+    """What is built of a later state never says that it is the release before."""
+    heads = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    left = [path.name for path in (ROOT / "changes").iterdir() if path.name != "README.md"]
+
+    assert __version__ not in heads or not left
+
+
+@pytest.mark.parametrize(
+    ("ours", "charts"),
+    [("0.2.0", "0.2.0"), ("0.2.0.dev0", "0.2.0-dev.0"), ("1.0.0rc2", "1.0.0-rc.2")],
+)
+def test_a_chart_says_our_version_in_its_own_way(ours: str, charts: str) -> None:
+    """Helm takes no version of Python's form."""
+    assert charts == chart_version(ours)
 
 
 def test_the_notes_begin_with_what_people_must_do(repository: Path) -> None:
@@ -53,7 +72,7 @@ def test_the_notes_begin_with_what_people_must_do(repository: Path) -> None:
     assert (repository / "CHANGELOG.md").read_text() == (
         "# Changes\n\n## 0.2.0 (2026-12-01)\n\n"
         "### What you must do\n\nApply the CRDs.\nThen wait.\n\n"
-        "### Added\n\nNew: a view.\n\n### Fixed\n\nFixed: a late watch.\n\n"
+        "### Added\n\nNew: [a view](docs/views.md).\n\n### Fixed\n\nFixed: a late watch.\n\n"
         "## 0.1.0 (2026-01-01)\n\nFirst.\n"
     )
     assert ["README.md"] == [path.name for path in (repository / "changes").iterdir()]

@@ -42,7 +42,6 @@ from roadstead.capabilities.lineage.snapshot import (
     definition_of,
 )
 from roadstead.capabilities.lineage.webhook import LINEAGE
-from roadstead.engine.check import check
 from roadstead.engine.review import refused
 from roadstead.errors import ClusterError
 from roadstead.kube.names import is_label_value
@@ -347,11 +346,3 @@ def test_the_refresher_settles_and_comes_back(history: list[Json], made: list[Js
 def _offered(seen: Object, known: Object) -> bool:
     belonging = Belonging(seen, HARBOR, definition_of(known), whole=False)
     return all(finding.verdict == "pass" for finding in judge(belonging))
-
-
-def test_a_patch_of_the_refresher_is_what_its_schema_says() -> None:
-    """Valid: one label, taken off, and nothing else."""
-    meta = {"name": "s", "namespace": NS, "resourceVersion": "1", "labels": {api.MANAGED_BY: None}}
-
-    for kind in api.BLOCKS:
-        check(kind, {"metadata": meta}, patch=True)

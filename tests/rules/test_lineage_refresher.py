@@ -31,12 +31,21 @@ from lineage_objects import (
 from roadstead.capabilities.anchors.api import TENANT_CA
 from roadstead.capabilities.lineage import api
 from roadstead.capabilities.lineage.controller import REFRESHER, verdict_may_change
-from roadstead.capabilities.lineage.snapshot import DEFINITIONS, SWEEP
+from roadstead.capabilities.lineage.render import asked_again
+from roadstead.capabilities.lineage.snapshot import (
+    DEFINITIONS,
+    SWEEP,
+    Application,
+    Belonging,
+    definition_of,
+)
 from roadstead.capabilities.lineage.webhook import LINEAGE
+from roadstead.engine.check import check
 from roadstead.engine.memory import REMEMBERED_SPENT, Spent
+from roadstead.errors import BugError
 from roadstead.explain.world import play
 from roadstead.kube.objects import Object
-from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
+from roadstead.kube.refs import HELM_RELEASE, SECRET, Kind, Ref
 from roadstead.settings import Settings
 from roadstead.sim.flags import START
 from roadstead.sim.kinds import Kinds
@@ -144,6 +153,37 @@ def test_a_webhook_that_was_behind_is_asked_again_to_hide(made: Json) -> None:
     assert after is not None
     assert "false" == after.labels[api.TENANT_RESOURCE]
     assert 0 == at.settle()
+
+
+def patch_of(kind: Kind) -> Json:
+    """What the refresher writes to an object of a kind."""
+    meta = {"name": "s", "namespace": NS, "uid": "u", "resourceVersion": "1"}
+    seen = Object.of(kind, {"metadata": {**meta, "labels": {api.MANAGED_BY: "true"}}})
+    known = definition_of(Object.of(api.DEFINITION, definition()))
+    application = Application(
+        api.APPLICATION_GROUP, "Harbor", "demo", HELM_RELEASE.ref(NS, "harbor-demo")
+    )
+    return dict(asked_again(Belonging(seen, application, known)).body)
+
+
+@pytest.mark.parametrize("kind", list(api.BLOCKS), ids=lambda one: one.kind)
+def test_a_patch_of_the_refresher_is_one_label_and_nothing_else(kind: Kind) -> None:
+    """Whatever makes it write more, a schema of its own refuses before anything is sent."""
+    wanted = patch_of(kind)
+    check(kind, wanted, patch=True)
+
+    further: tuple[Json, ...] = (
+        {"labels": {api.TENANT_RESOURCE: None}},
+        {"labels": {api.MANAGED_BY: "true"}},
+        {"annotations": {"a": None}},
+        {"finalizers": []},
+    )
+    for more in further:
+        with pytest.raises(BugError):
+            check(kind, {"metadata": {**wanted["metadata"], **more}}, patch=True)
+    for key in ("data", "spec", "status"):
+        with pytest.raises(BugError):
+            check(kind, {**wanted, key: {}}, patch=True)
 
 
 def test_only_owners_say_whose_an_object_is() -> None:

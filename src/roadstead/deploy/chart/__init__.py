@@ -6,6 +6,7 @@ their own, since Helm never upgrades what lies in a chart's folder `crds`.
 """
 
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
@@ -83,13 +84,21 @@ def crds_chart() -> dict[str, str]:
     return found
 
 
+def chart_version(version: str) -> str:
+    """Say our version as a chart has to: `0.2.0.dev0` and `0.2.0rc1` are `0.2.0-dev.0`, `-rc.1`.
+
+    Source: PEP 440; Semantic Versioning 2, which Helm demands.
+    """
+    return re.sub(r"\.?(dev|rc)(\d+)$", r"-\1.\2", version)
+
+
 def _about(name: str, description: str) -> Json:
     return {
         "apiVersion": "v2",
         "name": name,
         "description": description,
         "type": "application",
-        "version": __version__,
+        "version": chart_version(__version__),
         "appVersion": __version__,
         "kubeVersion": KUBERNETES,
         "annotations": {REVISION_ANNOTATION: str(REVISION)},
