@@ -20,7 +20,7 @@ import yaml
 
 from live_admin import wait_for
 from live_cluster import Cluster
-from roadstead.deploy.rbac import ACCOUNT, ANCHORS, HOME, Account, rbac
+from roadstead.deploy.rbac import ANCHORS, HOME, Account, rbac
 from roadstead.kube.refs import Kind
 
 PATIENCE_SECONDS = 60.0
@@ -40,7 +40,7 @@ def kind_of(name: str) -> Kind:
     return Kind(name, group, "v1", plural, namespaced)
 
 
-CLUSTER_ROLE = kind_of("ClusterRole").ref("", ACCOUNT)
+CLUSTER_ROLE = kind_of("ClusterRole").ref("", ANCHORS.name)
 
 
 def user_of(account: str) -> str:
@@ -48,7 +48,7 @@ def user_of(account: str) -> str:
     return f"system:serviceaccount:{HOME}:{account}"
 
 
-def grant(cluster: Cluster, account: str = ACCOUNT, like: Account = ANCHORS) -> Path:
+def grant(cluster: Cluster, account: str = ANCHORS.name, like: Account = ANCHORS) -> Path:
     """Give an account exactly the rights that ship; give its kubeconfig.
 
     account: another name than `like` has stands in for another replica, so that the audit log
@@ -135,7 +135,7 @@ def _await(cluster: Cluster, resource: str, verb: str, *, allowed: bool) -> None
     """Wait until the authorizer has heard of a change."""
     group = next(r["apiGroups"][0] for r in _rules(cluster) if resource in r["resources"])
     asked = {
-        "user": user_of(ACCOUNT),
+        "user": user_of(ANCHORS.name),
         "groups": ["system:authenticated"],
         "resourceAttributes": {
             "namespace": "any",

@@ -331,6 +331,8 @@ class Decision:
     backoff: look again with growing pauses instead, since a write failed; the first one is
         `first_pause`.
     wakes: objects that must wake this key though no label of theirs says so.
+    inconclusive: it cannot tell whether what earlier passes found is still so: no event of theirs
+        is over, and a withdrawal that is held stays held.
     figures: numbers of the key, by name, for metrics and tables.
     notes: what was left alone though somebody may expect it, for the log.
     """
@@ -347,6 +349,7 @@ class Decision:
     backoff: bool = False
     first_pause: timedelta = timedelta(seconds=1)
     wakes: tuple[Ref, ...] = ()
+    inconclusive: bool = False
     figures: tuple[tuple[str, int], ...] = ()
     notes: tuple[Note, ...] = ()
 
@@ -372,6 +375,7 @@ class Outcome:
     status, reason, cause, said: of the API server's refusal when it failed, as ClusterError has
         them. message: the whole of its text, for logs alone.
     how: the way it was written; None for a drop.
+    retry_after: how long the server asked us to wait before the next try.
     """
 
     ref: Ref
@@ -383,3 +387,4 @@ class Outcome:
     said: str = ""
     message: str = field(default="", repr=False)
     how: How | None = None
+    retry_after: timedelta | None = None

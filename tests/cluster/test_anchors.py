@@ -34,7 +34,7 @@ from live_scene import (
 )
 from live_tap import Tap
 from roadstead.capabilities.anchors.api import COPY, TENANT_CA
-from roadstead.deploy.rbac import ACCOUNT
+from roadstead.deploy.rbac import ANCHORS
 from roadstead.kube.refs import CRD, HELM_RELEASE, NAMESPACE, SECRET, Kind
 from roadstead.sim.quota import QUOTA
 
@@ -48,7 +48,7 @@ def at_work(server: Cluster, *flags: str) -> Iterator[Run]:
         yield run.wait_ready()
 
 
-def writes(server: Cluster, since: int, account: str = ACCOUNT) -> list[str]:
+def writes(server: Cluster, since: int, account: str = ANCHORS.name) -> list[str]:
     """Accepted writes of Secrets by one account, `verb namespace/name`, from the audit log."""
     return [
         f"{e['verb']} {e['objectRef'].get('namespace')}/{e['objectRef'].get('name')}"
@@ -119,7 +119,7 @@ def test_only_sources_and_targets_are_ever_read_whole(server: Cluster) -> None:
     audited = {
         e["objectRef"]["name"]
         for e in server.own.audit_entries(mark)
-        if (e["user"]["username"], e["verb"]) == (user_of(ACCOUNT), "get")
+        if (e["user"]["username"], e["verb"]) == (user_of(ANCHORS.name), "get")
         and e["objectRef"]["resource"] == "secrets"
     }
     assert {SOURCE.name, ANCHOR.name} == read | audited
@@ -186,7 +186,7 @@ def attempts_to_create(server: Cluster, since: int) -> list[int]:
     return [
         e["responseStatus"]["code"]
         for e in server.own.audit_entries(since)
-        if (e["user"]["username"], e["verb"]) == (user_of(ACCOUNT), "create")
+        if (e["user"]["username"], e["verb"]) == (user_of(ANCHORS.name), "create")
         and (e["objectRef"]["resource"], e["objectRef"]["namespace"]) == ("secrets", NS)
     ]
 

@@ -115,10 +115,10 @@ def test_an_object_the_api_refuses_is_told_with_its_place(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("parent", "told"), [("toy", ""), ("elsewhere", ""), ("gateways", "does not exist")]
+    ("parent", "told"), [("toy", ""), ("elsewhere", ""), ("services", "acts in no world")]
 )
 def test_a_case_runs_the_capability_of_its_folder(tmp_path: Path, parent: str, told: str) -> None:
-    """A folder of another name runs all there are; one that is not built yet is told."""
+    """A folder of another name runs all there are; one of what only renders is told."""
     folder = tmp_path / parent / "case"
     folder.mkdir(parents=True)
     try:

@@ -126,6 +126,15 @@ def test_time_alone_lets_nothing_held_go() -> None:
     assert not guard.admit(keys(6)[5], Bound("Postgres", 6), WINDOW * 3)
 
 
+def test_who_was_let_go_and_is_refused_is_not_held_with_the_rest() -> None:
+    """The API server refuses five deletions for half an hour; a sixth that waits holds none."""
+    guard = Withdrawals()
+    for now in (0.0, WINDOW, WINDOW * 3):
+        admitted = [guard.admit(key, Bound("Postgres", 6), now) for key in keys(6)]
+
+        assert [True] * 5 + [False] == admitted
+
+
 def test_a_declaration_that_comes_back_ends_the_hold() -> None:
     """Once nothing wants to go, the next withdrawal is counted from nothing."""
     guard = Withdrawals()
@@ -178,4 +187,6 @@ def test_a_state_is_timed_from_where_it_began(minutes: int, notes: list[tuple[fl
     for now, state in notes:
         states.note(KEY, state, now)
 
-    assert timedelta(minutes=minutes) == states.since(KEY, "Held", 600.0)
+    state, span = states.present(KEY, 600.0)
+    assert (state == "Held") is bool(minutes)
+    assert not minutes or timedelta(minutes=minutes) == span

@@ -138,6 +138,11 @@ def test_a_whole_key_is_refused_as_one() -> None:
             TEXT + BOM + CERT1 + CERT2,
             id="byte-order-mark-after-text",
         ),
+        pytest.param(
+            "a byte-order mark stands before the first block",
+            b"see -----BEGIN X\n" + BOM + CERT1 + CERT2,
+            id="byte-order-mark-after-text-that-begins",
+        ),
         pytest.param("block 1 is empty", BEGIN + END, id="A-16-empty-armour"),
         pytest.param("block 1 is empty", BEGIN + b" \n\n" + END, id="A-16-blank-armour"),
         pytest.param("block 1 is empty", BEGIN + b"A: b\n\n" + END, id="headers-alone"),

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -21,10 +21,11 @@ from parts import (
     later,
     thing,
 )
-from roadstead.decision import Decision, Finding, Note, Reader, Verdict, Want
+from roadstead.decision import Decision, Did, Finding, Note, Outcome, Reader, Verdict, Want
 from roadstead.engine.engine import Engine
 from roadstead.errors import ClusterError
-from roadstead.kube.refs import CONFIG_MAP, SECRET, Ref
+from roadstead.kube.objects import Object
+from roadstead.kube.refs import CONFIG_MAP, SECRET, Kind, Ref
 from roadstead.runtime.loop import Loop
 from roadstead.runtime.metrics import Metrics
 
@@ -207,6 +208,44 @@ async def test_a_read_that_fails_holds_everything_and_backs_off() -> None:
         assert rig.figure("controller_runtime_reconcile_errors_total") == 3
         assert rig.figure("workqueue_retries_total", name="probe") == 3
         assert rig.lines.all("read failed")[0]["about"] == "Secret ns/a"
+
+
+@pytest.mark.parametrize("writes", [False, True])
+async def test_a_pass_comes_back_when_the_server_said(*, writes: bool) -> None:
+    """A Retry-After that is too long to wait out in a request is the pause of its key."""
+    at: list[float] = []
+
+    def refuse() -> None:
+        if len(at) < 3:
+            asked = timedelta(seconds=90)
+            raise ClusterError("later", status=429, reason="TooManyRequests", retry_after=asked)
+
+    async def observe(_reader: Reader, key: Ref) -> Ref:
+        at.append(asyncio.get_running_loop().time())
+        if not writes:
+            refuse()
+        return key
+
+    class Busy:
+        async def create(self, kind: Kind, body: Any) -> Object:
+            refuse()
+            return Object.of(kind, body)
+
+    def decide(_seen: Ref) -> Decision:
+        if not writes or len(at) > 3:
+            return Decision()
+        meta = {"name": "b", "namespace": NS}
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque"}
+        return Decision(want=(Want.replace(SECRET, {**body, "data": DATA}, None),))
+
+    def report(_seen: Ref, decision: Decision, outcomes: tuple[Outcome, ...]) -> Decision:
+        return replace(decision, backoff=any(one.did is Did.FAILED for one in outcomes))
+
+    async with working("a", observe=observe, decide=decide, report=report, api=Busy()) as rig:
+        await later(lambda: len(at) >= 3)
+        await later(lambda: not rig.engine.desks["probe"].queue.running())
+
+        assert at[:3] == [0.0, 90.0, 180.0]
 
 
 async def test_a_stop_takes_no_key_and_waits_for_those_in_work() -> None:

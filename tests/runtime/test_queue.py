@@ -178,6 +178,14 @@ def test_pauses_double_to_their_cap_and_start_anew_after_a_success() -> None:
     assert queue.retry(key("a"), 0.0, jitter=0.1) == 2.2
 
 
+def test_a_pause_is_never_shorter_than_the_server_asked_for() -> None:
+    """429 with Retry-After: whoever comes back sooner adds to what it is short of."""
+    queue = Queue()
+
+    assert queue.retry(key("a"), 0.0, jitter=-0.1, least=30) == 33
+    assert queue.retry(key("a"), 0.0, least=1) == 2
+
+
 @pytest.mark.parametrize(
     ("delays", "due"), [((30, 5), 5), ((5, 30), 5), ((7,), 7)], ids=["later-first", "first", "one"]
 )

@@ -251,7 +251,6 @@ REFRESHER = Account(
 
 ACCOUNTS = (ANCHORS, ATTACHMENTS, LINEAGE, REFRESHER)
 """Every account. No right crosses between two: whoever writes Secrets writes no Services."""
-ACCOUNT = ANCHORS.name
 
 
 def rbac(home: str = HOME, accounts: Iterable[Account] = ACCOUNTS) -> tuple[dict[str, Any], ...]:

@@ -272,14 +272,6 @@ def default_of(path: str) -> Any:
     return _BY_PATH[path].default
 
 
-def defaults() -> Json:
-    """All defaults, nested."""
-    found: Json = {}
-    for value in VALUES:
-        _room(found, value.path)[value.path.rpartition(".")[2]] = value.default
-    return found
-
-
 def values_yaml() -> str:
     """`values.yaml`: each default with what it means above it."""
     lines = ["# Written by `make manifests`; docs/reference/values.md is the same as a table.", ""]

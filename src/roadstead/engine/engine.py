@@ -8,7 +8,7 @@ comes of the same facts is the same.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from roadstead.decision import Decision, Did, Event, Telling
+from roadstead.decision import Decision, Event, Telling
 from roadstead.engine.api import Api
 from roadstead.engine.clock import Clock
 from roadstead.engine.memory import Edges, Spent, States, Wakes, Withdrawals
@@ -242,11 +242,12 @@ class Engine:
         if passed.error is None:
             desk.wakes.set(key, decision.wakes)
             desk.states.note(key, decision.state, now)
-            if not any(outcome.did is Did.HELD for outcome in passed.outcomes):
+            if not decision.inconclusive and not any(drop.bound for drop in decision.drop):
                 desk.withdrawals.release(key)
             await self._tell(desk, key, passed, api)
         if decision.backoff or passed.conflict or passed.unreported:
-            desk.queue.retry(key, now, self._spread(), decision.first_pause.total_seconds())
+            first, least = decision.first_pause, passed.asked_pause
+            desk.queue.retry(key, now, self._spread(), first.total_seconds(), least.total_seconds())
             return
         desk.queue.forget(key)
         if passed.wrote and not self._dry:
@@ -264,7 +265,8 @@ class Engine:
         for event in self._changes(desk, key, passed):
             await tell(api, component, event, 0)
         lasting = [event for event in events if event.telling in _LASTING]
-        for event, times in desk.edges.due(key, lasting, now):
+        keep = passed.decision.inconclusive
+        for event, times in desk.edges.due(key, lasting, now, keep=keep):
             if await tell(api, component, event, times):
                 desk.edges.told(event, now)
 

@@ -43,15 +43,20 @@ class Edges:
         self._told: OrderedDict[EventId, _Told] = OrderedDict()
         self._true: dict[Ref, set[EventId]] = {}
 
-    def due(self, key: Ref, events: Iterable[Event], now: float) -> tuple[tuple[Event, int], ...]:
+    def due(
+        self, key: Ref, events: Iterable[Event], now: float, *, keep: bool = False
+    ) -> tuple[tuple[Event, int], ...]:
         """The events to publish now, each with how often it was told before.
 
         What is no longer among a key's events is false, and is told again when it returns.
+        keep: nobody knows whether it is, so it stays true.
         """
         current = {identity(event): event for event in events}
-        for gone in self._true.get(key, set()) - current.keys():
+        before = self._true.get(key, set())
+        for gone in () if keep else before - current.keys():
             self._clear(key, gone)
-        self._true[key] = set(current)
+        true = set(current) | (before if keep else set())
+        self._true[key] = true
         due = []
         for known, event in current.items():
             told = self._told.setdefault(known, _Told())
@@ -59,8 +64,8 @@ class Edges:
             again = event.telling is Telling.HOURLY and now - told.at >= REPEAT
             if told.times == 0 or again:
                 due.append((event, told.times))
-        if not current:
-            self._true.pop(key, None)
+        if not true:
+            del self._true[key]
         self._trim()
         return tuple(due)
 
@@ -88,7 +93,8 @@ class Withdrawals:
     """The guard against mass withdrawal: how many keys of a group lost something, and which wait.
 
     Once a group has reached its bound the rest is held until no key of it wants to go any more;
-    the passing of the window alone lets nothing go. Source: trust-anchors 6.2.
+    the passing of the window alone lets nothing go. A key that was let go before and is refused by
+    the API server is none of the rest. Source: trust-anchors 6.2.
     """
 
     def __init__(self) -> None:
@@ -96,6 +102,7 @@ class Withdrawals:
         self._gone: dict[str, dict[Ref, float]] = defaultdict(dict)
         self._size: dict[str, int] = {}
         self._held: dict[str, set[Ref]] = defaultdict(set)
+        self._admitted: set[Ref] = set()
 
     def admit(self, key: Ref, bound: Bound, now: float) -> bool:
         """Tell whether one more key may lose its object; it is counted when it may."""
@@ -108,16 +115,19 @@ class Withdrawals:
         allowed = max(LEAST, self._size[bound.group] // SHARE)
         if key in gone:
             return True
-        if self._held[bound.group] or len(gone) >= allowed:
-            self._held[bound.group].add(key)
+        held = self._held[bound.group]
+        if len(gone) >= allowed or (held and key not in self._admitted):
+            held.add(key)
             return False
         gone[key] = now
+        self._admitted.add(key)
         return True
 
     def release(self, key: Ref) -> None:
         """Note that a key wants nothing withdrawn any more."""
         for held in self._held.values():
             held.discard(key)
+        self._admitted.discard(key)
 
     def held(self) -> dict[str, int]:
         """How many keys of each group are held back."""
@@ -189,11 +199,6 @@ class States:
             self._since.pop(key, None)
         elif self._since.get(key, ("", 0.0))[0] != state:
             self._since[key] = (state, now)
-
-    def since(self, key: Ref, state: str, now: float) -> timedelta:
-        """How long a key has been in a state; zero when it is not."""
-        known, span = self.present(key, now)
-        return span if known == state else timedelta(0)
 
     def present(self, key: Ref, now: float) -> tuple[str, timedelta]:
         """The state a key is in, empty when none is known, and for how long.

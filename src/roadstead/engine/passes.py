@@ -6,6 +6,7 @@ live what the first took from a view.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from roadstead.decision import Decision, Did, Event, Finding, How, Outcome, Verdict
 from roadstead.engine.api import Api
@@ -49,6 +50,13 @@ class Passed:
             or (o.did is Did.UNCHANGED and o.how is How.MINT)
             for o in self.outcomes
         )
+
+    @property
+    def asked_pause(self) -> timedelta:
+        """The longest that the server asked us to wait before the next try."""
+        asked = [self.error.retry_after if self.error is not None else None]
+        asked += [outcome.retry_after for outcome in self.outcomes]
+        return max((one for one in asked if one is not None), default=timedelta(0))
 
     @property
     def reported(self) -> bool:

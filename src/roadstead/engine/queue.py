@@ -72,7 +72,7 @@ class Queue:
         self._waiting: dict[Ref, _Waiting] = {}
         self._running: dict[Ref, float] = {}
         self._again: dict[Ref, Priority] = {}
-        self._due: dict[Ref, tuple[float, Priority, bool]] = {}
+        self._due: dict[Ref, tuple[float, bool]] = {}
         self._heap: list[tuple[float, int, Ref]] = []
         self._order = count()
         self._failures: dict[Ref, int] = {}
@@ -108,18 +108,26 @@ class Queue:
         known = self._due.get(key)
         if known is not None and known[0] <= due:
             return
-        self._due[key] = (due, Priority.NORMAL, backoff)
+        self._due[key] = (due, backoff)
         heappush(self._heap, (due, next(self._order), key))
 
-    def retry(self, key: Ref, now: float, jitter: float = 0.0, first: float = FIRST_PAUSE) -> float:
+    def retry(
+        self,
+        key: Ref,
+        now: float,
+        jitter: float = 0.0,
+        first: float = FIRST_PAUSE,
+        least: float = 0.0,
+    ) -> float:
         """Have a pass run again after a pause that doubles with each failure; gives the pause.
 
-        first: seconds of the first pause.
+        first: seconds of the first pause. least: what the server asked for; it is only lengthened.
         """
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
         self.retries += 1
         pause = min(LONGEST_PAUSE, first * (1 << min(failures, 30))) * (1 + jitter)
+        pause = max(pause, least * (1 + abs(jitter)))
         self.add_after(key, pause, now, backoff=True)
         return pause
 
@@ -166,8 +174,7 @@ class Queue:
 
     def timer_of(self, key: Ref) -> tuple[float, bool] | None:
         """When a key's timer ripens, and whether it is a pause after a failure."""
-        known = self._due.get(key)
-        return None if known is None else (known[0], known[2])
+        return self._due.get(key)
 
     def running(self) -> dict[Ref, float]:
         """The keys in work and since when."""
@@ -177,5 +184,5 @@ class Queue:
         # Ordered by when it became due, so that a late one does not overtake an earlier.
         while (due := self.next_due()) is not None and due <= now:
             _, _, key = heappop(self._heap)
-            _, priority, _ = self._due.pop(key)
-            self.add(key, due, priority)
+            del self._due[key]
+            self.add(key, due)

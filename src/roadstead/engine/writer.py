@@ -115,6 +115,7 @@ class Writer:
                     error.said,
                     error.message,
                     how,
+                    error.retry_after,
                 )
             )
             return

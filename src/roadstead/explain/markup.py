@@ -36,11 +36,6 @@ def element(name: str, /, *content: Part, **attributes: Attribute) -> Markup:
     return Markup(f"<{name}{stated}>{''.join(_flat(content))}</{name}>")
 
 
-def joined(*content: Part) -> Markup:
-    """Several parts one after the other."""
-    return Markup("".join(_flat(content)))
-
-
 def document(title: str, head: Iterable[Part], body: Iterable[Part], lang: str = "en") -> str:
     """A whole page."""
     page = element(

@@ -145,11 +145,11 @@ def describe(value: bytes) -> str:
 
 def _blocks(value: bytes) -> Iterator[bytes]:
     """Yield the bytes inside each block of a trimmed value."""
-    # Such a line starts no block and would pass for preamble, dropping a certificate unseen.
-    first = value.find(b"-----BEGIN ")
-    if first > 0 and value.endswith(_BYTE_ORDER_MARK, 0, first):
-        raise _RefusedError("a byte-order mark stands before the first block")
     begin = _BEGIN.search(value)
+    # Such a line starts no block and would pass for preamble, dropping a certificate unseen.
+    preamble = len(value) if begin is None else begin.start()
+    if value.find(_BYTE_ORDER_MARK + b"-----BEGIN ", 0, preamble) >= 0:
+        raise _RefusedError("a byte-order mark stands before the first block")
     if begin is None:
         raise _RefusedError("it holds no PEM block")
     number = 0

@@ -8,10 +8,8 @@ from roadstead.errors import InputError
 from roadstead.sim.actors import STAND_INS
 from roadstead.wiring import Admission, Controller
 
-CAPABILITIES = frozenset(
-    {"attachments", "gateways", "anchors", "wildcards", "lineage", "refresher", "services"}
-)
-"""Every name a folder of cases may have for its capability, built or not."""
+RENDERED = "services"
+"""Rendered into files: its cases have a format of their own, and nothing of it acts in a world."""
 
 
 def unfit(message: str, folder: Path) -> InputError:
@@ -43,11 +41,10 @@ def acting_in(
     if stated.get("capabilities") is None:
         above = [parent.name for parent in folder.resolve().parents]
         own = next((name for name in above if name in everybody), None)
-        own = above[0] if above and above[0] in CAPABILITIES else own
         wanted = sorted(everybody) if own is None else [own]
-        if own is not None and own not in everybody:
+        if above[:1] == [RENDERED]:
             exist = ", ".join(sorted(everybody)) or "none"
-            message = f"the folder's capability `{own}` does not exist; there are {exist}"
+            message = f"the folder's capability `{RENDERED}` acts in no world; there are {exist}"
             problems.append(InputError(message, place=str(folder)))
     controllers = tuple(known[name] for name in wanted if name in known)
     return controllers, tuple(admissions[name] for name in wanted if name in admissions)

@@ -219,5 +219,3 @@ REASONS: tuple[Reason, ...] = (
         "Wait; it is tried again with growing pauses. `/readyz` names the view.",
     ),
 )  # fmt: skip
-
-BY_NAME = {reason.name: reason for reason in REASONS}

@@ -51,6 +51,8 @@ RULES = (
 )
 WITHDRAWAL = (*GATE, rules.an_anchor_of_ours_stands, rules.source_opted_out)
 
+UNDECIDED = {"DefinitionUnknown", "DeclarationInvalid"}
+"""Nobody knows whether the anchor may go, so one that is held back stays held."""
 SILENT = {"DefinitionUnknown", "DeclarationInvalid", "Ignored", "ReleaseNameUnsupported"}
 UNSETTLED = {"SourceAbsent", "SourceEmpty", "Terminating", api.LOST}
 
@@ -111,6 +113,7 @@ def _hold(seen: Snapshot, findings: tuple[Finding, ...]) -> Decision:
         state=state,
         recheck=_recheck(seen, state),
         wakes=_wakes(seen),
+        inconclusive=state in UNDECIDED,
     )
 
 

@@ -65,7 +65,7 @@ def _failed(seen: Snapshot, decision: Decision, outcome: Outcome) -> Decision:
         return replace(_stopped_by(decision, finding), events=events, backoff=True)
     message = f"{outcome.ref} was not written ({answer}); it is tried again"
     finding = Finding("written", Verdict.WAIT, "WriteFailed", message, (outcome.ref,))
-    return replace(_stopped_by(decision, finding), backoff=True)
+    return replace(_stopped_by(decision, finding), backoff=True, inconclusive=True)
 
 
 def _stopped_by(decision: Decision, finding: Finding) -> Decision:

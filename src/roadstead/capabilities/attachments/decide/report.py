@@ -43,17 +43,17 @@ def report(seen: Snapshot, decision: Decision, outcomes: tuple[Outcome, ...]) ->
     failed = [one for one in outcomes if one.did is Did.FAILED]
     if any(one.cause == "NamespaceTerminating" for one in failed):
         decision = replace(decision, recheck=None)
-    faults = [one for one in failed if not _is_awaited(one)]
-    findings = [_refused(seen, one) for one in faults]
-    if None in findings:
-        return replace(decision, status=None, events=(), backoff=True)
-    for fault, finding in zip(faults, findings, strict=True):
-        if finding is not None:  # the first is told; the others are tried again with it
-            pause = FIRST_PAUSE if fault.ref.kind == SERVICE else decision.first_pause
-            if fault.ref.kind == SERVICE and _came_first(decision):
-                return replace(decision, backoff=True, first_pause=pause)
-            return _stopped(seen, decision, finding, pause)
-    return decision
+    faults = [(one, _refused(seen, one)) for one in failed if not _is_awaited(one)]
+    if not faults:
+        return decision
+    fault, finding = faults[0]  # the first is told; the others are tried again with it
+    if finding is None or any(one is None for _, one in faults):
+        return replace(decision, status=None, events=(), backoff=True, inconclusive=True)
+    if fault.ref.kind != SERVICE:
+        return _stopped(seen, decision, finding, decision.first_pause)
+    if _came_first(decision):
+        return replace(decision, backoff=True, first_pause=FIRST_PAUSE)
+    return _stopped(seen, decision, finding, FIRST_PAUSE)
 
 
 def _is_awaited(failed: Outcome) -> bool:

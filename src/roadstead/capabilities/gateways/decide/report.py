@@ -24,7 +24,7 @@ def report(seen: Snapshot, decision: Decision, outcomes: tuple[Outcome, ...]) ->
     owned = [one for one in failed if not _is_of_a_route(one)]
     faults = [one for one in owned if one.reason != _STALE]
     if owned and not faults:
-        return replace(decision, status=None, events=(), backoff=True)
+        return replace(decision, status=None, events=(), backoff=True, inconclusive=True)
     if not faults or seen.asked_for is None:
         return replace(decision, backoff=True)
     found = tuple(one for one in decision.findings if one.rule != "gateway-served")

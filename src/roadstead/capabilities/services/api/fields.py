@@ -13,7 +13,6 @@ from roadstead.capabilities.services.api.entries import (
     VOLUME,
 )
 from roadstead.capabilities.services.api.setting import (
-    Setting,
     any_keys,
     choice,
     flag,
@@ -229,6 +228,3 @@ DEFINITION = mapping(
     required=("name", "source"),
 )
 """Every field of one definition."""
-
-ENVELOPE: Setting = list_of("Several definitions in one file.", DEFINITION)
-"""What stands under the single key `services`."""
