@@ -17,7 +17,7 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Cell, Screen, machine
+from roadstead.cli.out import Cell, Screen, counted, machine
 from roadstead.cli.reports import Problem, junit
 from roadstead.deploy.rbac import HOME
 from roadstead.errors import InputError
@@ -179,15 +179,13 @@ def _shows(page: Screen, signs: dict[str, str]) -> bool:
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
     errors, warnings = _count(outcomes, ERROR), _count(outcomes, WARNING)
-    parts = [_many(errors, "error")] * bool(errors) + [_many(warnings, "warning")] * bool(warnings)
+    parts = [counted(errors, "error")] * bool(errors) + [counted(warnings, "warning")] * bool(
+        warnings
+    )
     found = errors + warnings
-    said = f"{_many(found, 'problem')}: {', '.join(parts)}" if found else "no problem"
+    said = f"{counted(found, 'problem')}: {', '.join(parts)}" if found else "no problem"
     gaps = _count(outcomes, UNASKED)
     return f"{said}; {gaps} not checked" if gaps else said
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _short(page: Screen, outcomes: Sequence[Outcome]) -> None:

@@ -340,7 +340,7 @@ def show(page: Screen, readings: Sequence[Reading]) -> int:
         if number:
             page.line()
         _table(page, name, found)
-    bad = came_to_nothing(anchors), exposures.failed(attached), servings.failed(gateways)
+    bad = came_to_nothing(anchors), exposures.failed(attached), came_to_nothing(gateways)
     return 1 if any(bad) else 0
 
 

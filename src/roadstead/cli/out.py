@@ -27,6 +27,11 @@ _CONTROL = re.compile(
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun."""
+    return f"{number} {one}" if number == 1 else f"{number} {many or f'{one}s'}"
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell of a table and its colour; the word alone must say what it means."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from roadstead.cli import reports
 from roadstead.cli.inputs import wall
-from roadstead.cli.out import Cell, Screen
+from roadstead.cli.out import Cell, Screen, counted
 from roadstead.cli.streams import stdin
 from roadstead.explain.changes import CHANGED, CREATED, GONE, Change, Pass
 from roadstead.explain.verdicts import REFUSED, WAITING, WARNED, Verdicted, counts
@@ -66,7 +66,7 @@ def show(page: Screen, plan: Planned) -> None:
     objects, files = len(played.placed), played.files
     acting = spoken(played.stand_ins)
     page.line(
-        f"World: {_many(objects, 'object')} from {_many(files, 'file')}. Stand-ins: {acting}."
+        f"World: {counted(objects, 'object')} from {counted(files, 'file')}. Stand-ins: {acting}."
     )
     if plan.rows:
         page.line()
@@ -105,12 +105,7 @@ def summary(plan: Planned) -> str:
         f"{tally[REFUSED]} refused",
     ]
     parts += [f"{tally[how]} {how}" for how in (WARNED, WAITING) if tally[how]]
-    return f"Settled after {_many(plan.rounds, 'pass')}: {', '.join(parts)}."
-
-
-def _many(count: int, noun: str) -> str:
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{count} {noun if count == 1 else plural}"
+    return f"Settled after {counted(plan.rounds, 'pass', 'passes')}: {', '.join(parts)}."
 
 
 def _cells(row: Change, plan: Planned) -> tuple[str | Cell, ...]:

@@ -24,6 +24,7 @@ from roadstead.capabilities.wildcards import api as wildcards
 from roadstead.deploy import cel
 from roadstead.deploy.cel import CREATES, DELETES, NAMED, OLD, UPDATES
 from roadstead.deploy.rbac import ACCOUNTS, ANCHORS, ATTACHMENTS, REFRESHER, Account, document
+from roadstead.kube.cel import literal
 from roadstead.kube.refs import HELM_RELEASE, NAMESPACE, SECRET, SERVICE, Kind
 
 Json = dict[str, Any]
@@ -64,7 +65,7 @@ def account_policies(home: str, accounts: Iterable[Account] = ACCOUNTS) -> list[
 
 def _policy(guard: Guard, home: str) -> Json:
     user = f"system:serviceaccount:{home}:{guard.account.name}"
-    asked = f"request.userInfo.username == {cel.text(user)}"
+    asked = f"request.userInfo.username == {literal(user)}"
     spec: Json = {
         "failurePolicy": "Fail",
         "matchConstraints": {"resourceRules": list(_rules(guard))},
@@ -109,15 +110,15 @@ def _says(account: Account, what: str, about: str, why: str) -> str:
     about: an expression, the name of the object.
     """
     return (
-        f"{cel.text(f'{account.name} {what} ')} + request.resource.resource + ' ' + "
+        f"{literal(f'{account.name} {what} ')} + request.resource.resource + ' ' + "
         f"({_PLACED} ? request.namespace + '/' : '') + "
-        f"{about} + {cel.text(f': {why}')}"
+        f"{about} + {literal(f': {why}')}"
     )
 
 
 def _of_release(thing: str) -> str:
     """Whether the owner `one` is the HelmRelease that the name of an anchor begins with."""
-    named = f"{thing}.metadata.name == one.name + {cel.text(anchors.SUFFIX)}"
+    named = f"{thing}.metadata.name == one.name + {literal(anchors.SUFFIX)}"
     return f"{cel.owner_is(HELM_RELEASE)} && {named}"
 
 
@@ -125,15 +126,15 @@ def _anchor() -> str:
     """An anchor as it is written: its certificates, its marks and its one owner."""
     marks, data = cel.labels("object"), cel.entries("object", "data")
     # The schema calls it bytes; what is there is the text in base64.
-    stored = f"dyn(object).data[{cel.text(anchors.KEY)}]"
+    stored = f"dyn(object).data[{literal(anchors.KEY)}]"
     return cel.both(
-        f"object.metadata.name.endsWith({cel.text(anchors.SUFFIX)})",
+        f"object.metadata.name.endsWith({literal(anchors.SUFFIX)})",
         "object.type == 'Opaque'",
         f"{cel.value(marks, anchors.TENANT_CA)} == 'true'",
         f"{cel.value(marks, anchors.COPY)} == 'true'",
-        f"{data}.size() == 1 && {cel.text(anchors.KEY)} in {data}",
-        f"{stored}.startsWith({cel.text(b64encode(HEADER.encode()).decode())})",
-        *(f"!{stored}.contains({cel.text(one)})" for one in cel.spellings(PRIVATE)),
+        f"{data}.size() == 1 && {literal(anchors.KEY)} in {data}",
+        f"{stored}.startsWith({literal(b64encode(HEADER.encode()).decode())})",
+        *(f"!{stored}.contains({literal(one)})" for one in cel.spellings(PRIVATE)),
         f"{cel.owners('object')}.size() == 1",
         f"{cel.owners('object')}.all(one, {_of_release('object')})",
     )
@@ -144,10 +145,10 @@ def _was_anchor() -> str:
     owned = f"{cel.owners('oldObject')}.exists(one, {_of_release('oldObject')})"
     marked = cel.both(
         f"{cel.value(cel.labels('oldObject'), anchors.COPY)} == 'true'",
-        f"{cel.entries('oldObject', 'data')}.all(k, k == {cel.text(anchors.KEY)})",
+        f"{cel.entries('oldObject', 'data')}.all(k, k == {literal(anchors.KEY)})",
     )
     return cel.both(
-        f"oldObject.metadata.name.endsWith({cel.text(anchors.SUFFIX)})",
+        f"oldObject.metadata.name.endsWith({literal(anchors.SUFFIX)})",
         "oldObject.type == 'Opaque'",
         f"({owned}) || ({marked})",
     )
@@ -156,10 +157,10 @@ def _was_anchor() -> str:
 def _replica() -> str:
     """A replica as it is written: nothing that shows it to a tenant or gives it a lineage."""
     marks, notes = cel.labels("object"), cel.annotations("object")
-    foreign = " || ".join(f"k.startsWith({cel.text(one)})" for one in wildcards.FOREIGN_PREFIXES)
-    last = f"k == {cel.text(wildcards.LAST_APPLIED)}"
+    foreign = " || ".join(f"k.startsWith({literal(one)})" for one in wildcards.FOREIGN_PREFIXES)
+    last = f"k == {literal(wildcards.LAST_APPLIED)}"
     return cel.both(
-        f"object.type == {cel.text(wildcards.TLS)}",
+        f"object.type == {literal(wildcards.TLS)}",
         f"{cel.value(marks, wildcards.COPY)} == 'true'",
         f"{cel.value(notes, wildcards.COPY_SOURCE)}.endsWith('/' + object.metadata.name)",
         f"{cel.entries('object', 'data')}.all(k, k in {cel.texts(wildcards.COPIED)})",
@@ -283,7 +284,7 @@ def _namespaces() -> Guard:
 
 def _routes() -> Guard:
     """A route's status has an entry for each controller; the others' are not ours."""
-    theirs = f"one.controllerName != {cel.text(gateways.COMPONENT)}"
+    theirs = f"one.controllerName != {literal(gateways.COMPONENT)}"
     new, old = (
         f"{thing}.?status.?parents.orValue([]).filter(one, {theirs})"
         for thing in ("object", "oldObject")
@@ -315,7 +316,7 @@ def _refresher() -> Guard:
         (
             (UPDATES, _says(REFRESHER, "may not create or delete", NAMED, why)),
             (
-                f"!({UPDATES}) || ({cel.text(label)} in {cel.labels('oldObject')} && {changes})",
+                f"!({UPDATES}) || ({literal(label)} in {cel.labels('oldObject')} && {changes})",
                 _says(REFRESHER, "may not change", NAMED, why),
             ),
         ),

@@ -7,6 +7,7 @@ is absent counts as empty. Source: Kubernetes, Common Expression Language in Kub
 from base64 import b64encode
 from collections.abc import Iterable
 
+from roadstead.kube.cel import literal
 from roadstead.kube.refs import Kind
 
 CREATES = "request.operation == 'CREATE'"
@@ -19,14 +20,9 @@ TURNS = ("labels", "annotations", "resourceVersion", "generation", "managedField
 """Metadata that a write changes by itself, and what is compared key by key."""
 
 
-def text(value: str) -> str:
-    """A text."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def texts(values: Iterable[str]) -> str:
     """A list of texts."""
-    return "[" + ", ".join(text(value) for value in values) + "]"
+    return "[" + ", ".join(literal(value) for value in values) + "]"
 
 
 def entries(thing: str, field: str) -> str:
@@ -46,7 +42,7 @@ def annotations(thing: str) -> str:
 
 def value(among: str, key: str) -> str:
     """What a map holds under a key."""
-    return f"{among}[?{text(key)}].orValue('')"
+    return f"{among}[?{literal(key)}].orValue('')"
 
 
 def owners(thing: str) -> str:
@@ -56,7 +52,7 @@ def owners(thing: str) -> str:
 
 def owner_is(kind: Kind) -> str:
     """Whether the owner reference `one` is to a kind, in whatever version."""
-    return f"one.kind == {text(kind.kind)} && one.apiVersion.startsWith({text(kind.group + '/')})"
+    return f"one.kind == {literal(kind.kind)} && one.apiVersion.startsWith({literal(kind.group + '/')})"
 
 
 def controlled_by(thing: str, kind: Kind) -> str:

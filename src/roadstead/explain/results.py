@@ -126,5 +126,5 @@ def _opted_out(anchor: Ref, source: Object | None) -> str:
 
 
 def came_to_nothing(found: Iterable[Result]) -> bool:
-    """Tell whether a release has neither an anchor nor a word of why."""
+    """Tell whether anything waits, with neither what it asked for nor a word of why."""
     return any(one.word == WAITING for one in found)

@@ -5,7 +5,7 @@ are judged at them, and the replicas of the platform's wildcard. A line is a dif
 them, so another world gives another table.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -214,11 +214,6 @@ def _of_route(ref: Ref, now: Claiming, before: Claiming | None) -> Result:
 
 def _route_gone(ref: Ref, before: Claiming) -> Result:
     return Result(ref, GONE, "-", f"deleted; it claimed {', '.join(before.hostnames)}")
-
-
-def failed(found: Iterable[Result]) -> bool:
-    """Tell whether a gateway has come to nothing for no reason that a person gave."""
-    return any(one.word == WAITING for one in found)
 
 
 def replica(seen: Object) -> tuple[Ref, Copied]:

@@ -7,7 +7,14 @@ from functools import cache
 from roadstead.capabilities.wildcards import api
 from roadstead.capabilities.wildcards.controller import WILDCARDS
 from roadstead.capabilities.wildcards.decide import RULES
-from roadstead.capabilities.wildcards.snapshot import CHANNEL, GATEWAYS, Channel, Snapshot, Word
+from roadstead.capabilities.wildcards.snapshot import (
+    CHANNEL,
+    GATEWAYS,
+    Channel,
+    Snapshot,
+    Word,
+    is_copy,
+)
 from roadstead.decision import Decision, Did, Reader, Verdict
 from roadstead.errors import InputError
 from roadstead.explain.commands import GRANT, delete, label
@@ -28,7 +35,7 @@ from roadstead.explain.trail import (
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import SECRET, Ref
 
-__all__ = ["ALL_REPLICAS", "WILDCARD_SUBJECT", "is_replica", "replica_note"]
+__all__ = ["ALL_REPLICAS", "WILDCARD_SUBJECT", "replica_note"]
 
 KIND = "Wildcards"
 ALL_REPLICAS = f"{KIND.lower()}/{api.VALUES.name}"
@@ -192,11 +199,6 @@ def _names() -> tuple[str, ...]:
     return names_of(RULES, Snapshot(Channel(Word.UNKNOWN)))
 
 
-def is_replica(seen: Object) -> bool:
-    """Tell whether a Secret carries the mark of a replica."""
-    return seen.labels.get(api.COPY) == "true"
-
-
 def replica_note(seen: Object) -> str:
     """What a Secret is that carries the mark of a replica."""
     source = seen.annotations.get(api.COPY_SOURCE, "")
@@ -205,7 +207,7 @@ def replica_note(seen: Object) -> str:
 
 def plan_note(_before: Object | None, after: Object, _get: Callable[[Ref], Object | None]) -> str:
     """What `plan` says of a Secret; nothing where it is no replica."""
-    return replica_note(after) if is_replica(after) else ""
+    return replica_note(after) if is_copy(after) else ""
 
 
 WILDCARD_SUBJECT = Subject(

@@ -268,7 +268,7 @@ def selection_of(view: View) -> dict[str, str]:
     return {key: value for key, value in query.items() if value}
 
 
-def collection_of(kind: Kind, namespace: str) -> str:
+def collection_of(kind: Kind, namespace: str = "") -> str:
     """Name a collection in messages."""
     return f"{kind.resource} in {namespace}" if namespace else kind.resource
 

@@ -12,9 +12,9 @@ from roadstead.capabilities.services.changes.risk import WORDS
 from roadstead.capabilities.services.changes.tree import Difference, compare
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
-from roadstead.cli.out import Cell, Screen, machine
+from roadstead.cli.out import Cell, Screen, counted, machine
 from roadstead.cli.service.judged import judge
-from roadstead.cli.service.rendering import counted, tree_of
+from roadstead.cli.service.rendering import tree_of
 from roadstead.cli.service.session import PlatformFile, SecretsFolder, begin
 from roadstead.cli.service.told import lines
 from roadstead.cli.service.tree import MANIFEST, owned

@@ -27,8 +27,7 @@ from roadstead.cli.options import (
     chosen,
     screen,
 )
-from roadstead.cli.out import Screen, machine
-from roadstead.cli.service.rendering import counted
+from roadstead.cli.out import Screen, counted, machine
 from roadstead.cli.service.tree import owned
 from roadstead.errors import ClusterError, InputError
 from roadstead.kube.refs import SECRET, Kind

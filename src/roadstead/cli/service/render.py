@@ -14,10 +14,10 @@ import typer
 from roadstead.capabilities.services.api.findings import ERROR, Finding
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
-from roadstead.cli.out import Screen
+from roadstead.cli.out import Screen, counted
 from roadstead.cli.service.index import load, place_of, save
 from roadstead.cli.service.judged import Judged, judge
-from roadstead.cli.service.rendering import Row, counted, rows, tree_of
+from roadstead.cli.service.rendering import Row, rows, tree_of
 from roadstead.cli.service.renewed import next_index, renew, world_of
 from roadstead.cli.service.session import (
     Catalogs,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from roadstead.capabilities.services import package
 from roadstead.capabilities.services.api.catalog import Catalog
 from roadstead.capabilities.services.api.model import Service
+from roadstead.cli.out import counted
 from roadstead.cli.service.judged import Judged
 
 
@@ -70,8 +71,3 @@ def _notes(catalog: Catalog, service: Service) -> Iterator[str]:
     for one in service.bulk:
         mode = "ReadOnlyMany" if one.read_only else "ReadWriteMany"
         yield f"bulk volume {one.name} ({mode})"
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun."""
-    return f"{number} {one}" if number == 1 else f"{number} {many or f'{one}s'}"

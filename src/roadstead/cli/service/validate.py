@@ -13,6 +13,7 @@ from roadstead.capabilities.services.reading.nowhere import no_platform
 from roadstead.capabilities.services.reading.platform import read_platform
 from roadstead.capabilities.services.snapshot import Snapshot
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
+from roadstead.cli.out import counted
 from roadstead.cli.service.gather import gather, platform_text
 from roadstead.cli.service.session import Catalogs, Core, PlatformFile, uncollected
 from roadstead.cli.service.told import FORMATS, Strict, answers_no, ended, show, summary
@@ -63,13 +64,9 @@ def validate(
     show(page, form, "validate", findings, names, skipped=list(skipped))
     if skipped:
         page.talk(f"not checked without --platform: {', '.join(skipped)}")
-    counts = f"{_many(len(names), 'definition')} in {_many(definitions.files, 'file')}"
+    counts = f"{counted(len(names), 'definition')} in {counted(definitions.files, 'file')}"
     page.talk(f"{counts}: {summary(findings)}")
     return ended(int(answers_no(findings, strict=strict)), gathered.problems)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _with_platform(definitions: Definitions, file: str) -> tuple[Finding, ...]:

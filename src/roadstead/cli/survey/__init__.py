@@ -13,7 +13,7 @@ from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.attachments.api.names import CLASS
 from roadstead.capabilities.gateways.api import GATEWAY_CLASS, HTTP_ROUTE
 from roadstead.capabilities.lineage.api import EXEMPT, SYSTEM
-from roadstead.cli.survey.asking import asked, of
+from roadstead.cli.survey.asking import asked
 from roadstead.cli.survey.installed import ours, survey_installed
 from roadstead.deploy.admission import REGISTRATION
 from roadstead.deploy.rbac import API_GROUP
@@ -24,6 +24,7 @@ from roadstead.kube.views import View
 from roadstead.runtime.client import Client
 from roadstead.runtime.clock import LiveClock
 from roadstead.runtime.permission import Access
+from roadstead.runtime.wire import collection_of
 
 PLATFORM = "cozy-"
 """What the names of the platform's own namespaces begin with."""
@@ -142,5 +143,5 @@ async def _names(
 ) -> Known[frozenset[str]]:
     if (kind.api_version, kind.kind) not in served:
         return frozenset()
-    found = await asked(f"list {of(kind)}", client.list_metadata(kind))
+    found = await asked(f"list {collection_of(kind)}", client.list_metadata(kind))
     return found if isinstance(found, Unasked) else frozenset(one.meta.name for one in found)

@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from roadstead.errors import ClusterError
 from roadstead.explain.checks.facts import Known, Unasked
-from roadstead.kube.refs import Kind
 
 T = TypeVar("T")
 
@@ -23,8 +22,3 @@ async def asked(doing: str, question: Awaitable[T]) -> Known[T]:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return Unasked(f"you may not {doing}")
-
-
-def of(kind: Kind, namespace: str = "") -> str:
-    """A collection in words."""
-    return f"{kind.resource} in {namespace}" if namespace else kind.resource

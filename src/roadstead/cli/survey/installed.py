@@ -9,7 +9,7 @@ from typing import Any
 from roadstead.capabilities import CONTROLLERS
 from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.capabilities.gateways.api import GATEWAY, TENANT_GATEWAY
-from roadstead.cli.survey.asking import asked, of
+from roadstead.cli.survey.asking import asked
 from roadstead.cli.survey.policies import survey_policies
 from roadstead.cli.survey.stored import survey_stored
 from roadstead.cli.survey.webhook import survey_webhook
@@ -24,6 +24,7 @@ from roadstead.kube.times import parse_time
 from roadstead.kube.views import View
 from roadstead.runtime.client import Client
 from roadstead.runtime.permission import Access
+from roadstead.runtime.wire import collection_of
 
 ACCOUNT_KIND = Kind("ServiceAccount", "", "v1", "serviceaccounts")
 NAME = "app.kubernetes.io/name"
@@ -69,7 +70,7 @@ async def survey_installed(
 
 async def _accounts(client: Client, home: str) -> Known[tuple[str, ...]]:
     question = client.list_metadata(ACCOUNT_KIND, home)
-    found = await asked(f"list {of(ACCOUNT_KIND, home)}", question)
+    found = await asked(f"list {collection_of(ACCOUNT_KIND, home)}", question)
     if isinstance(found, Unasked):
         return found
     there = {one.meta.name for one in found}
@@ -166,7 +167,7 @@ async def _leases(
     found: dict[str, Held | None] = {}
     doubtful: dict[Ref, str] = {}
     for ref in refs:
-        there = await asked(f"get {of(LEASE, facts.home)}", client.get(ref))
+        there = await asked(f"get {collection_of(LEASE, facts.home)}", client.get(ref))
         if isinstance(there, Unasked):
             return there
         found[ref.name] = held = _held(there) if there is not None else None
@@ -201,7 +202,7 @@ def _held(lease: Object) -> Held:
 
 
 async def _pods(client: Client, home: str) -> Known[tuple[Pod, ...]]:
-    found = await asked(f"list {of(PODS.kind, home)}", client.list_view(PODS, home))
+    found = await asked(f"list {collection_of(PODS.kind, home)}", client.list_view(PODS, home))
     return found if isinstance(found, Unasked) else tuple(_pod(one) for one in found)
 
 
@@ -221,7 +222,9 @@ def _pod(seen: Object) -> Pod:
 async def _listeners(client: Client, facts: Facts) -> Known[Mapping[Ref, int]]:
     if (GATEWAY.api_version, GATEWAY.kind) not in facts.served:
         return {}
-    found = await asked(f"list {of(GATEWAY)}", client.list_view(View("gateways", GATEWAY)))
+    found = await asked(
+        f"list {collection_of(GATEWAY)}", client.list_view(View("gateways", GATEWAY))
+    )
     if isinstance(found, Unasked):
         return found
     return {

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from roadstead.capabilities.gateways.chain.policies import BINDING, POLICY
-from roadstead.cli.survey.asking import asked, of
+from roadstead.cli.survey.asking import asked
 from roadstead.deploy.account_policies import account_policies
 from roadstead.deploy.rbac import Account
 from roadstead.explain.checks.facts import Known, Unasked
 from roadstead.runtime.client import Client
+from roadstead.runtime.wire import collection_of
 
 _KINDS = {one.kind: one for one in (POLICY, BINDING)}
 _DEFAULTS: tuple[object, ...] = (None, {}, [], "Equivalent", "*")
@@ -23,7 +24,7 @@ async def survey_policies(
     for body in account_policies(home, accounts):
         kind = _KINDS[body["kind"]]
         ref = kind.ref("", body["metadata"]["name"])
-        there = await asked(f"get {of(kind)}", client.get(ref))
+        there = await asked(f"get {collection_of(kind)}", client.get(ref))
         if isinstance(there, Unasked):
             return there
         if there is None:

@@ -10,7 +10,6 @@ from typing import Any
 import jsonschema_rs
 
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
-from roadstead.cli.survey.asking import of
 from roadstead.deploy.crds import SHIPPED
 from roadstead.errors import ClusterError
 from roadstead.explain.checks.facts import Stored, Unasked, Unreadable
@@ -19,6 +18,7 @@ from roadstead.kube.refs import SECRET, Kind
 from roadstead.kube.schema import openapi
 from roadstead.kube.views import Form, View
 from roadstead.runtime.client import Client
+from roadstead.runtime.wire import collection_of
 
 
 def _views() -> Iterator[View]:
@@ -47,7 +47,7 @@ async def survey_stored(client: Client, served: Mapping[tuple[str, str], Kind]) 
             count, found = await _listed(client, view, validators.get(view.kind))
         except ClusterError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                unread.append(Unasked(f"you may not list {of(view.kind)}"))
+                unread.append(Unasked(f"you may not list {collection_of(view.kind)}"))
             elif error.status >= HTTPStatus.INTERNAL_SERVER_ERROR or error.reason == "Cut":
                 wrong.append(Unreadable(view.kind.resource, error.message))
             else:

@@ -5,7 +5,7 @@ from typing import Any
 from cryptography import x509
 
 from roadstead.capabilities.lineage.api import EXEMPT, SERVICE_NAME, SYSTEM
-from roadstead.cli.survey.asking import asked, of
+from roadstead.cli.survey.asking import asked
 from roadstead.deploy.admission import REGISTRATION, SECRET_NAME, registration
 from roadstead.errors import ClusterError
 from roadstead.explain.checks.facts import Certificate, Known, Probed, Unasked, Webhook
@@ -16,6 +16,7 @@ from roadstead.kube.views import View
 from roadstead.runtime.certificate import CERTIFICATE, names_of
 from roadstead.runtime.client import Client
 from roadstead.runtime.permission import Access
+from roadstead.runtime.wire import collection_of
 
 PROBE = "roadstead-check"
 """The name of the Secret that is created as a dry run; nothing of it is stored."""
@@ -28,9 +29,11 @@ async def survey_webhook(client: Client, home: str, spaces: Known[tuple[Object, 
     """
     shipped = registration(home)
     name = shipped["metadata"]["name"]
-    there = await asked(f"get {of(REGISTRATION)}", client.get(REGISTRATION.ref("", name)))
+    there = await asked(
+        f"get {collection_of(REGISTRATION)}", client.get(REGISTRATION.ref("", name))
+    )
     ref = SERVICE.ref(home, SERVICE_NAME)
-    service = await asked(f"get {of(SERVICE, home)}", client.get(ref))
+    service = await asked(f"get {collection_of(SERVICE, home)}", client.get(ref))
     secret = SECRET.ref(home, SECRET_NAME)
     return Webhook(
         host=f"{SERVICE_NAME}.{home}.svc",
@@ -39,7 +42,7 @@ async def survey_webhook(client: Client, home: str, spaces: Known[tuple[Object, 
         service=service,
         endpoints=await _endpoints(client, home, service),
         secret=secret,
-        certificate=await asked(f"get {of(SECRET, home)}", _certificate(client, home)),
+        certificate=await asked(f"get {collection_of(SECRET, home)}", _certificate(client, home)),
         probed=await _probed(client, spaces)
         if isinstance(there, Object)
         else Unasked("there is nothing to ask"),
@@ -52,7 +55,7 @@ async def _endpoints(client: Client, home: str, service: Known[Object | None]) -
         return None
     labels = f"kubernetes.io/service-name={SERVICE_NAME}"
     view = View("webhook-slices", ENDPOINT_SLICE, labels=labels)
-    found = await asked(f"list {of(ENDPOINT_SLICE, home)}", client.list_view(view, home))
+    found = await asked(f"list {collection_of(ENDPOINT_SLICE, home)}", client.list_view(view, home))
     if isinstance(found, Unasked):
         return found
     every = [one for seen in found for one in seen.body.get("endpoints") or ()]

@@ -3,6 +3,7 @@
 from roadstead.capabilities.anchors import api
 from roadstead.capabilities.anchors.snapshot import RELEASES
 from roadstead.capabilities.lineage.api import TENANT_RESOURCE
+from roadstead.capabilities.wildcards.snapshot import is_copy
 from roadstead.decision import Reader
 from roadstead.errors import ClusterError, InputError
 from roadstead.explain.anchors.known import holds, holds_a_private_key
@@ -10,7 +11,7 @@ from roadstead.explain.anchors.tell import anchor_of
 from roadstead.explain.lineage import visibility
 from roadstead.explain.lookup import only
 from roadstead.explain.subject import Found, Judge, Word
-from roadstead.explain.wildcards import ALL_REPLICAS, is_replica, replica_note
+from roadstead.explain.wildcards import ALL_REPLICAS, replica_note
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import HELM_RELEASE, SECRET, Ref
 
@@ -40,7 +41,7 @@ async def secret(name: str, namespace: str, reader: Reader, judge: Judge) -> Fou
         notes += [await _copy(key, reader) for key in keys if key.kind == HELM_RELEASE]
     if seen.labels.get(api.COPY) == "true":
         notes.append(f"is the anchor of {ref.name.removesuffix(api.SUFFIX)}{_seen(seen)}")
-    if is_replica(seen):
+    if is_copy(seen):
         notes.append(f"is a {replica_note(seen)}; `roadstead why {ALL_REPLICAS}` tells of all")
     elif not keys:
         notes.append("no release has it as a source or as its anchor")

@@ -10,6 +10,7 @@ from typing import Any
 
 from roadstead.capabilities.gateways.api import GATEWAY_API, HOST_LABEL
 from roadstead.capabilities.gateways.chain.names import TENANT, TENANT_PREFIX
+from roadstead.kube.cel import literal
 from roadstead.kube.refs import Kind
 
 Json = dict[str, Any]
@@ -116,11 +117,6 @@ def binding(one: Policy) -> Json:
     }
 
 
-def _text(value: str) -> str:
-    """A CEL text."""
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def _label_of(thing: str) -> str:
     """The host label of a Namespace as it is written; empty where it has none."""
     labels = f"{thing}.metadata.labels"
@@ -184,7 +180,7 @@ def _changed_by_trusted(
             ("trusted", _TRUSTED.format(listed=_LISTED)),
         ),
         "variables.before == variables.after || variables.trusted",
-        _text(f"{_ONLY}{what}: ask its administrators"),
+        literal(f"{_ONLY}{what}: ask its administrators"),
     )
 
 
@@ -236,7 +232,7 @@ def _tls_routes() -> Policy:
 
 def _ingresses(root_host: str) -> Policy:
     """Below the platform's own domain a tenant has its part; elsewhere any name but a wildcard."""
-    root = _text(root_host.lower())
+    root = literal(root_host.lower())
     names = (
         "has(object.spec.rules) ? object.spec.rules.map(one, has(one.host) ? one.host : '') : []"
     )
