@@ -1,5 +1,6 @@
 """Each capability has the same rooms, cases of its own, and a page."""
 
+import ast
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,24 @@ def test_no_two_views_share_a_name() -> None:
     views |= {view for admission in ADMISSIONS.values() for view in admission.views}
 
     assert len(views) == len({view.name for view in views})
+
+
+LONG = {"cli/run.py run": "its parameters are the flags, one a line"}
+"""Functions of more than 60 lines, and why."""
+
+
+def test_a_function_stays_readable() -> None:
+    """A function over 60 lines asks for a reason."""
+    home = ROOT / "src/roadstead"
+    long = {
+        f"{path.relative_to(home)} {one.name}"
+        for path in home.rglob("*.py")
+        for one in ast.walk(ast.parse(path.read_text()))
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (one.end_lineno or 0) - one.lineno >= 60
+    }
+
+    assert set(LONG) == long
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "src/roadstead").rglob("*.py")), ids=str)

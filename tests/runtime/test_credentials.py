@@ -706,6 +706,8 @@ async def test_a_certificate_that_cannot_be_used_is_named(wrong: str) -> None:
         ("https://api.example.org:6443", ".example.org, other", False),
         ("https://api.example.org:6443", "*.example.org", False),
         ("https://example.org", ".example.org", True),
+        ("https://example.org", "*.example.org", True),
+        ("https://example.org", ".example.org,example.org", False),
         ("https://example.org", "example.org:443", True),
         ("https://example.org:6443", "example.org:6443", False),
         ("https://api.example.org", "ample.org", True),

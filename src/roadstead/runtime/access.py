@@ -140,17 +140,20 @@ def _skips(skip: str, host: str, port: str) -> bool:
         address = None
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
-    for entry in (part.strip().lower() for part in skip.split(",")):
-        name, _, entry_port = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
-        if not name or (entry_port and entry_port != port):
-            continue
-        if name == "*" or host == name.lstrip("."):
-            return name == "*" or not name.startswith(".")
-        if host.endswith(f".{name.removeprefix('*').lstrip('.')}"):
-            return True
-        if address is not None and "/" in name and _in_network(address.compressed, name):
-            return True
-    return False
+    entries = (part.strip().lower() for part in skip.split(","))
+    return any(_covers(entry, host, port) for entry in entries)
+
+
+def _covers(entry: str, host: str, port: str) -> bool:
+    """One entry of NO_PROXY: `*`, a host, a domain with all below, `.domain` for those alone."""
+    name, _, only = entry.partition(":") if entry.count(":") == 1 else (entry, "", "")
+    if not name or (only and only != port):
+        return False
+    if name in {"*", host}:
+        return True
+    if "/" in name:
+        return _in_network(host, name)
+    return host.endswith(f".{name.removeprefix('*').lstrip('.')}")
 
 
 def _in_network(address: str, network: str) -> bool:

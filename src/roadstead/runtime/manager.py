@@ -76,6 +76,11 @@ async def run(options: RunOptions, pages: Maker | None = None) -> int:
         pipe.close()
 
 
+def _at_once(controller: Controller, options: RunOptions) -> int:
+    """How many passes: one where a pause is kept between two of them, as there is one key."""
+    return 1 if controller.pause else options.workers or controller.workers
+
+
 class Manager:
     """All parts of one process.
 
@@ -121,9 +126,7 @@ class Manager:
             admissions=admissions,
             on_bug=self._bug,
         )
-        # One key needs one worker, and keeps the pause between two of its passes.
-        limits = {c.name: 1 if c.pause else options.workers or c.workers for c in controllers}
-        pauses = {c.name: c.pause.total_seconds() for c in controllers}
+        limits = {one.name: _at_once(one, options) for one in controllers}
         self.metrics = Metrics(self.engine, clock, limits, dry=options.read_only)
         self._credentials = Credentials(config, environ=options.environ)
         self.client = Client(
@@ -135,34 +138,32 @@ class Manager:
         )
         self.lease = self._candidate() if self._elects() else None
         self.feeds = Feeds(
-            self.engine,
-            self.client,
-            clock,
-            log,
-            ring=self._ring,
-            jitter=self._jitter,
+            self.engine, self.client, clock, log, ring=self._ring, jitter=self._jitter
         )
         owners = self._owners()
         self.webhook = self._answering(admissions, owners) if admissions else None
-        api = self._writing(owners)
-        paced = {c.name: self._writing(owners, c.rate) for c in controllers if c.rate}
-        self.loops = tuple(
-            Loop(
-                self.engine,
-                name,
-                paced.get(name, api),
-                self.metrics,
-                log=log,
-                clock=clock,
-                workers=limits[name],
-                pause=pauses[name],
-                dry=options.read_only,
-                history=self.history,
-            )
-            for name in self._names
-        )
+        self.loops = tuple(self._workers(controllers, limits, owners))
         self._watchdog = Watchdog(log)
         self.metrics.attach(Gauges(self.feeds.ages, self._watchdog.lag, self._leader, dropped))
+
+    def _workers(
+        self, controllers: tuple[Controller, ...], limits: Mapping[str, int], owners: Owners
+    ) -> Iterator[Loop]:
+        """The passes of each controller. limits: how many at once, by its name."""
+        shared = self._writing(owners)
+        for controller in controllers:
+            yield Loop(
+                self.engine,
+                controller.name,
+                self._writing(owners, controller.rate) if controller.rate else shared,
+                self.metrics,
+                log=self.log,
+                clock=self._clock,
+                workers=limits[controller.name],
+                pause=controller.pause.total_seconds(),
+                dry=self.options.read_only,
+                history=self.history,
+            )
 
     def stop(self) -> None:
         """Take no further key, finish those in work, give the lease up and end."""
