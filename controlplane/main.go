@@ -153,12 +153,10 @@ func runServer(ctx context.Context, listener net.Listener, port int) {
 	leave(1)
 }
 
-// startControllers runs what kube-controller-manager would, each as its own ServiceAccount, and
-// returns once they see every kind.
+// startControllers runs those of kube-controller-manager, each as its own ServiceAccount; returns once they see every kind.
 func startControllers(ctx context.Context, config *rest.Config, client *kubernetes.Clientset) {
 	look, never := time.Second, func() time.Duration { return 12 * time.Hour } // elsewhere new kinds take 30 s
-	// A count that raced a create is wrong until the next one.
-	recount := func() time.Duration { return 10 * time.Second }
+	recount := func() time.Duration { return 10 * time.Second } // one that raced a create is wrong until the next
 	bare, log := metadata.NewForConfigOrDie(config), klog.FromContext(ctx)
 	as := clientbuilder.NewDynamicClientBuilder(rest.AnonymousClientConfig(config), client.CoreV1(), "kube-system")
 	typed := informers.NewSharedInformerFactory(client, 0)

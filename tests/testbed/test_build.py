@@ -17,6 +17,7 @@ from roadstead.errors import TestbedError
 from roadstead.testbed import build as building
 from roadstead.testbed import crds, server
 
+SOURCES = building.sources("controlplane")
 HELLO = 'package main\n\nfunc main() { println("hello") }\n'
 
 
@@ -124,6 +125,31 @@ def test_the_cache_is_outside_the_checkout_without_a_home(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     assert tmp_path / f"roadstead-cache-{os.getuid()}" == cache_folder()
+
+
+@pytest.mark.cluster
+def test_a_program_that_nobody_uses_any_more_goes(cache: Path, toy: Path) -> None:
+    """Each change of a Go module leaves up to 120 MB; what a checkout still uses stays."""
+    shelf = cache / "programs"
+    kept = building.build(toy).parent
+    (toy / "main.go").write_text(HELLO + "// once\n")
+    old = building.build(toy).parent
+    for folder in (kept, old):
+        os.utime(folder, (0, 0))
+    (toy / "main.go").write_text(HELLO)
+    assert kept == building.build(toy).parent
+    (toy / "main.go").write_text(HELLO + "// twice\n")
+    new = building.build(toy).parent
+
+    assert {kept.name, new.name} == {one.name for one in shelf.iterdir() if one.is_dir()}
+    assert not list(shelf.glob(f"*{old.name}*"))
+
+
+def test_the_control_plane_stays_short() -> None:
+    """It boots what others wrote; beyond a few pages it would be a program of its own."""
+    lines = sum(len(path.read_text().splitlines()) for path in SOURCES.glob("*.go"))
+
+    assert lines <= 300
 
 
 def test_who_waits_for_a_lock_is_told_why(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ Progress = Callable[[str], None]
 PROGRAM = "roadstead-controlplane"
 ALIVE_SECONDS = 15.0  # how long a build may be silent
 POLL_SECONDS = 0.2
+KEPT_SECONDS = 30 * 24 * 3600.0  # how long a program stays that nobody uses
 
 # Settings of the user's Go that would change what is built; proxies and caches stay theirs.
 _FOREIGN = ("GOROOT", "GOWORK", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE", "GOAMD64")
@@ -78,11 +79,12 @@ def compiled(source: Path, package: str, name: str, progress: Progress) -> Path:
     shelf = cache_folder() / "programs"
     done = shelf / key / name
     if done.is_file():
-        return done
+        return _used(done)
     log = shelf / f"{name}-{key}.log"
     with locked(shelf / f"{name}-{key}.lock", f"another process builds {name}", progress):
         if done.is_file():
-            return done
+            return _used(done)
+        _forget(shelf)
         for left in shelf.glob(f"partial-{key}-*"):  # by a build that was killed
             shutil.rmtree(left, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=shelf, prefix=f"partial-{key}-") as partial:
@@ -99,6 +101,23 @@ def compiled(source: Path, package: str, name: str, progress: Progress) -> Path:
             done.parent.mkdir(exist_ok=True)
             made.replace(done)  # whole or not there, whoever looks
     return done
+
+
+def _used(done: Path) -> Path:
+    """Note that a program is still wanted."""
+    with contextlib.suppress(OSError):
+        os.utime(done.parent)
+    return done
+
+
+def _forget(shelf: Path) -> None:
+    """Remove what no checkout has used for a month: each program is up to 120 MB."""
+    oldest = time.time() - KEPT_SECONDS
+    for folder in shelf.glob("[0-9a-f]" * 20):
+        if folder.stat().st_mtime < oldest:
+            shutil.rmtree(folder, ignore_errors=True)
+            for beside in shelf.glob(f"*-{folder.name}.*"):
+                beside.unlink(missing_ok=True)
 
 
 def find_toolchain() -> Toolchain:
