@@ -1,18 +1,20 @@
 """The figures of trust anchors, from what the last pass over each release came to."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from roadstead.capabilities.anchors import api
+from roadstead.decision import Did, Finding
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Desk
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
 
 ANCHORS = "anchors"
+_OPS = {Did.CREATED: "create", Did.UPDATED: "update", Did.DELETED: "delete"}
 
 
 class AnchorFigures(Collector):
@@ -22,15 +24,40 @@ class AnchorFigures(Collector):
     """
 
     def __init__(
-        self, registry: CollectorRegistry, desk: Desk, states: Mapping[str, int], clock: Clock
+        self,
+        registry: CollectorRegistry,
+        desk: Desk,
+        states: Mapping[str, int],
+        clock: Clock,
+        *,
+        dry: bool,
     ) -> None:
-        """Know no anchor. states: releases by state, as they are at each scrape."""
-        self._desk, self._states, self._clock = desk, states, clock
+        """Know no anchor.
+
+        states: releases by state, as they are at each scrape. dry: no write is carried out.
+        """
+        self._desk, self._states, self._clock, self._dry = desk, states, clock, dry
         self._expiry: dict[Ref, int] = {}
+        self._writes = Counter(
+            "roadstead_tenant_ca_writes", "Writes of anchors.", ("op",), registry=registry
+        )
+        for op in (*_OPS.values(), api.READMIT):
+            self._writes.labels(op)
+        self._refusals = Counter(
+            "roadstead_tenant_ca_refusals",
+            "Refusals, counted when they begin.",
+            ("reason",),
+            registry=registry,
+        )
         registry.register(self)
 
-    def passed(self, key: Ref, passed: Passed) -> None:
+    def passed(self, key: Ref, passed: Passed, begun: Sequence[Finding]) -> None:
         """Take in what a pass came to."""
+        for found in begun:
+            self._refusals.labels(found.reason).inc()
+        for outcome in passed.outcomes:
+            if outcome.did in _OPS and not self._dry:
+                self._writes.labels(outcome.note or _OPS[outcome.did]).inc()
         if passed.gone or passed.decision.state == api.WITHDRAWN:
             self._expiry.pop(key, None)
         elif (expiry := dict(passed.decision.figures).get(api.EXPIRY)) is not None:

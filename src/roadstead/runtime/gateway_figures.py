@@ -1,7 +1,7 @@
 """The figures of tenant gateways, from what the last pass over each came to."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from prometheus_client import CollectorRegistry
@@ -9,6 +9,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from roadstead.capabilities.gateways.api import RECONCILED, VERDICTS
+from roadstead.decision import Finding
 from roadstead.engine.passes import Passed
 from roadstead.kube.refs import Ref
 
@@ -36,7 +37,7 @@ class GatewayFigures(Collector):
         self._last: dict[Ref, _Last] = {}
         registry.register(self)
 
-    def passed(self, key: Ref, passed: Passed) -> None:
+    def passed(self, key: Ref, passed: Passed, _begun: Sequence[Finding]) -> None:
         """Take in what a pass came to."""
         decision = passed.decision
         if passed.error is not None:

@@ -3,16 +3,18 @@
 No label ever holds the name of an object; kinds that nobody registered us for are one.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from roadstead.capabilities.lineage.snapshot import SWEEP
+from roadstead.decision import Finding
 from roadstead.engine.passes import Passed
 from roadstead.engine.review import Answered
-from roadstead.kube.refs import Kind
+from roadstead.kube.refs import Kind, Ref
 from roadstead.runtime.owners import RESULTS
 from roadstead.wiring import Admission
 
@@ -124,9 +126,9 @@ class RefresherFigures(Collector):
         self._unowned = 0
         registry.register(self)
 
-    def passed(self, passed: Passed, *, sweep: bool) -> None:
+    def passed(self, key: Ref, passed: Passed, _begun: Sequence[Finding]) -> None:
         """Take in one round; one that could not read leaves the figure as it was."""
-        if sweep and passed.error is None:
+        if key == SWEEP and passed.error is None:
             self._unowned = dict(passed.decision.figures).get("unowned", 0)
 
     def collect(self) -> Iterator[Metric]:

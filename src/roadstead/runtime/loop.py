@@ -15,7 +15,8 @@ from roadstead.engine.queue import Taken
 from roadstead.runtime.clock import rest
 from roadstead.runtime.history import History, PassNote
 from roadstead.runtime.logs import Log, begin_pass, place_of
-from roadstead.runtime.metrics import Metrics, result_of
+from roadstead.runtime.metrics import Metrics
+from roadstead.runtime.own_figures import result_of
 
 LONGEST_PASS = 120.0
 _numbers = count(1)

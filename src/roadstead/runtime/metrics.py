@@ -12,7 +12,6 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from roadstead.capabilities.lineage.snapshot import SWEEP
 from roadstead.decision import Decision, Did, How, Outcome, Verdict
 from roadstead.engine.clock import Clock
 from roadstead.engine.engine import Engine
@@ -22,6 +21,7 @@ from roadstead.kube.refs import Ref
 from roadstead.runtime.anchor_figures import ANCHORS, AnchorFigures
 from roadstead.runtime.gateway_figures import GATEWAYS, GatewayFigures
 from roadstead.runtime.lineage_figures import REFRESHER, AdmissionFigures, RefresherFigures
+from roadstead.runtime.own_figures import RESULTS, OwnFigures
 from roadstead.runtime.tally import Tally
 from roadstead.runtime.wildcard_figures import WILDCARDS, WildcardFigures
 
@@ -33,7 +33,6 @@ RECONCILE_BUCKETS = (
     60,
 )  # fmt: skip
 QUEUE_BUCKETS = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000)
-RESULTS = ("error", "requeue", "requeue_after", "success")
 _OPS = {Did.CREATED: "create", Did.UPDATED: "update", Did.DELETED: "delete"}
 _WAYS = {How.APPLY: "apply", How.MINT: "mint", How.STATUS: "status"}
 """The ways to write that are counted as such, whatever came of them."""
@@ -50,15 +49,6 @@ _METHODS = {
     "delete": "DELETE",
 }
 _NAMED = ("name", "controller")
-
-
-def result_of(passed: Passed) -> str:
-    """Say what controller-runtime would call the end of a pass."""
-    if passed.error is not None or any(o.did is Did.FAILED for o in passed.outcomes):
-        return "requeue" if passed.conflict else "error"
-    if passed.decision.backoff or passed.wrote:
-        return "requeue"
-    return "success" if passed.decision.recheck is None else "requeue_after"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +82,7 @@ class Metrics:
         self._reconciles()
         self._queues()
         self._ours()
-        self._anchors = None
-        if (desk := engine.desks.get(ANCHORS)) is not None:
-            states = self.tallies[ANCHORS].states
-            self._anchors = AnchorFigures(self.registry, desk, states, clock)
-        has = WILDCARDS in engine.desks
-        self._wildcards = WildcardFigures(self.registry, RESULTS) if has else None
-        has = GATEWAYS in engine.desks
-        self._gateways = GatewayFigures(self.registry) if has else None
-        self._refresher = RefresherFigures(self.registry) if REFRESHER in engine.desks else None
+        self._own = dict(self._owned(engine, clock))
         admissions = engine.admissions.values()
         self.admission = AdmissionFigures(self.registry, admissions) if admissions else None
         for name, limit in limits.items():
@@ -113,6 +95,18 @@ class Metrics:
         self.registry.register(_AtScrape(engine, clock, self.tallies, dry=dry))
         prometheus_client.ProcessCollector(registry=self.registry)
         prometheus_client.PlatformCollector(registry=self.registry)
+
+    def _owned(self, engine: Engine, clock: Clock) -> Iterator[tuple[str, OwnFigures]]:
+        """What the capabilities count of their own, by the controller that it is about."""
+        if (desk := engine.desks.get(ANCHORS)) is not None:
+            states = self.tallies[ANCHORS].states
+            yield ANCHORS, AnchorFigures(self.registry, desk, states, clock, dry=self._dry)
+        if GATEWAYS in engine.desks:
+            yield GATEWAYS, GatewayFigures(self.registry)
+        if REFRESHER in engine.desks:
+            yield REFRESHER, RefresherFigures(self.registry)
+        if WILDCARDS in engine.desks:
+            yield WILDCARDS, WildcardFigures(self.registry, dry=self._dry)
 
     def _reconciles(self) -> None:
         prefix, by = "controller_runtime_", ("controller",)
@@ -154,12 +148,6 @@ class Metrics:
         self.applied = self._counter(
             "roadstead_apply", "Writes and what came of them.", ("kind", "op", "result")
         )
-        self.writes = self._counter("roadstead_tenant_ca_writes", "Writes of anchors.", ("op",))
-        self.refusals = self._counter(
-            "roadstead_tenant_ca_refusals", "Refusals, counted when they begin.", ("reason",)
-        )
-        for op in (*_OPS.values(), "readmit"):
-            self.writes.labels(op)
 
     def _counter(self, name: str, said: str, by: tuple[str, ...]) -> prometheus_client.Counter:
         return prometheus_client.Counter(name, said, by, registry=self.registry)
@@ -182,17 +170,9 @@ class Metrics:
 
     def passed(self, name: str, key: Ref, passed: Passed) -> None:
         """Take in what a pass came to."""
-        if name == ANCHORS and self._anchors is not None:
-            self._anchors.passed(key, passed)
-        if name == WILDCARDS and self._wildcards is not None:
-            self._wildcards.passed(passed, result_of(passed), dry=self._dry)
-        if name == GATEWAYS and self._gateways is not None:
-            self._gateways.passed(key, passed)
-        if name == REFRESHER and self._refresher is not None:
-            self._refresher.passed(passed, sweep=key == SWEEP)
-        for found in self.tallies[name].note(key, passed):
-            if name == ANCHORS:
-                self.refusals.labels(found.reason).inc()
+        begun = self.tallies[name].note(key, passed)
+        if (own := self._own.get(name)) is not None:
+            own.passed(key, passed, begun)
         for outcome in passed.outcomes:
             done = "dry" if self._dry else "ok"
             result = done if outcome.did is not Did.FAILED else outcome.reason or "failed"
@@ -200,8 +180,6 @@ class Metrics:
             if outcome.did in _NOTHING_SENT:
                 result = outcome.did.value
             self.applied.labels(outcome.ref.kind.kind, op, result).inc()
-            if name == ANCHORS and outcome.did in _OPS and not self._dry:
-                self.writes.labels("readmit" if outcome.note == "readmit" else op).inc()
 
     def exposition(self) -> bytes:
         """Give the page in Prometheus' text form."""

@@ -1,13 +1,15 @@
 """The figures of the wildcard replicas, from what each pass over their one key came to."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from roadstead.decision import Did
+from roadstead.decision import Did, Finding
 from roadstead.engine.passes import Passed
+from roadstead.kube.refs import Ref
+from roadstead.runtime.own_figures import RESULTS, result_of
 
 WILDCARDS = "wildcards"
 _STATES = ("kept", "skipped")
@@ -19,8 +21,9 @@ class WildcardFigures(Collector):
     A pass that could not read anything leaves the figures as they were.
     """
 
-    def __init__(self, registry: CollectorRegistry, results: Iterable[str]) -> None:
-        """Register every name."""
+    def __init__(self, registry: CollectorRegistry, *, dry: bool) -> None:
+        """Register every name. dry: no write is carried out."""
+        self._dry = dry
         self._figures: dict[str, int] = {}
         self._pruned = 0
         self._passes = Counter(
@@ -29,16 +32,16 @@ class WildcardFigures(Collector):
             ("result",),
             registry=registry,
         )
-        for result in results:
+        for result in RESULTS:
             self._passes.labels(result)
         registry.register(self)
 
-    def passed(self, passed: Passed, result: str, *, dry: bool) -> None:
+    def passed(self, _key: Ref, passed: Passed, _begun: Sequence[Finding]) -> None:
         """Take in what a pass came to."""
-        self._passes.labels(result).inc()
+        self._passes.labels(result_of(passed)).inc()
         if passed.error is None:
             self._figures = dict(passed.decision.figures)
-        if not dry:
+        if not self._dry:
             self._pruned += sum(
                 one.did is Did.DELETED and one.how is None for one in passed.outcomes
             )

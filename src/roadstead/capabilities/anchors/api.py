@@ -36,6 +36,8 @@ LOST = "HeldAfterSourceLoss"
 PUBLISHED = "Published"
 WITHDRAWN = "Withdrawn"
 
+READMIT = "readmit"
+"""What an update is noted as that hands the anchor back to the lineage webhook."""
 EXPIRY = "expiry"
 """The figure of a published anchor: when its last certificate expires, in seconds since 1970."""
 

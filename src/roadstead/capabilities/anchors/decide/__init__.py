@@ -80,7 +80,7 @@ def _publish(seen: Snapshot, findings: tuple[Finding, ...]) -> Decision:
         if live.body.get("immutable") and body["data"] != live.body.get("data"):
             want = Want.renew(SECRET, fresh_anchor(seen, source, pem), live)
         else:
-            note = "readmit" if needs_readmission(seen, live) else ""
+            note = api.READMIT if needs_readmission(seen, live) else ""
             want = Want.replace(SECRET, body, live, note)
     return Decision(
         want=(want,),
