@@ -193,8 +193,11 @@ async def test_items_of_a_full_list_carry_their_kind(client: Client, server: Fau
 
 async def test_a_gzipped_page_is_read(server: Faults, client: Client) -> None:
     """The API server compresses long lists for whoever accepts that, as aiohttp does."""
-    listed = msgspec.json.encode({"metadata": {"resourceVersion": "7"}, "items": []})
-    server.next("list", answer(gzip.compress(listed), headers={"Content-Encoding": "gzip"}))
+    listed = {"kind": "ConfigMapList", "metadata": {"resourceVersion": "7"}, "items": []}
+    server.next(
+        "list",
+        answer(gzip.compress(msgspec.json.encode(listed)), headers={"Content-Encoding": "gzip"}),
+    )
 
     assert (await client.page(MAPS)).resource_version == "7"
 

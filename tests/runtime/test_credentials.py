@@ -459,7 +459,10 @@ async def test_a_plugin_is_asked_again_before_its_answer_expires(tmp_path: Path)
     assert credentials.fresh() is first
     wall.now += 1
     assert credentials.fresh() is None
-    second = await credentials.refresh()
+    second = first
+    while second is first:
+        second = await credentials.refresh()
+        await asyncio.sleep(0.01)
     wall.now -= 3500
     ticks.now += 100
     third = await credentials.refresh(second)
@@ -555,19 +558,70 @@ async def test_a_plugin_that_hangs_is_ended_with_its_children(tmp_path: Path) ->
         await asyncio.sleep(0.01)
 
 
-async def test_a_plugin_ends_with_its_caller(
+@pytest.mark.parametrize("hangs", [True, False])
+async def test_a_renewal_delays_no_request(tmp_path: Path, *, hangs: bool) -> None:
+    """What a plugin gave is good for another minute, which must not go by in waiting.
+
+    The first to notice may be the renewal of the lease, and it has five seconds.
+    """
+    flag, runs = tmp_path / "slow", tmp_path / "runs"
+    runs.mkdir()
+    script = (
+        f"import os, time; n = len(os.listdir({str(runs)!r})); open({str(runs)!r} + f'/{{n}}', 'w')\n"
+        f"if os.path.exists({str(flag)!r}): time.sleep({600 if hangs else 0.3})\n"
+        "import json; print(json.dumps({'apiVersion': '" + V1 + "', 'kind': 'ExecCredential',"
+        "'status': {'token': f'n{n}', 'expirationTimestamp': '2026-01-01T01:00:00Z'}}))"
+    )
+    wall = Clock()
+    credentials = Credentials(plugin(tmp_path, script), environ={}, clock=wall)
+    first = await credentials.refresh()
+    flag.touch()
+    wall.now += 3545
+    async with asyncio.timeout(0.2):
+        found = await asyncio.gather(*(credentials.refresh() for _ in range(20)))
+    if not hangs:
+        while await credentials.refresh() is first:  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.01)
+    await credentials.close()
+
+    assert found == [first] * 20
+    assert len(list(runs.iterdir())) <= 2
+
+
+async def test_a_plugin_that_fails_is_run_once_for_all_who_wait(tmp_path: Path) -> None:
+    """Where nothing works, each request would start it anew, one after the other."""
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    script = f"import os; open({str(runs)!r} + f'/{{os.getpid()}}', 'w'); raise SystemExit(3)"
+    ticks = Clock()
+    credentials = Credentials(plugin(tmp_path, script), environ={}, monotonic=ticks)
+    for _ in range(2):
+        asked = (credentials.refresh() for _ in range(20))
+        for told in await asyncio.gather(*asked, return_exceptions=True):
+            assert isinstance(told, InputError)
+    first = len(list(runs.iterdir()))
+    ticks.now += 11
+    with pytest.raises(InputError):
+        await credentials.refresh()
+
+    assert (first, len(list(runs.iterdir()))) == (1, 2)
+
+
+async def test_a_plugin_ends_with_its_client(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGTERM must not wait for a hanging plugin."""
     monkeypatch.setattr(exec_plugin, "LIMIT_SECONDS", 600.0)
     told = tmp_path / "pid"
     script = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
-    task = asyncio.create_task(Credentials(plugin(tmp_path, script), environ={}).refresh())
+    credentials = Credentials(plugin(tmp_path, script), environ={})
+    task = asyncio.create_task(credentials.refresh())
     while not told.exists() or not told.read_text(encoding="utf-8"):  # noqa: ASYNC110 - another process
         await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+    await credentials.close()
     while runs(told):  # noqa: ASYNC110 - same
         await asyncio.sleep(0.01)
 

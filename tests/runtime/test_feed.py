@@ -55,7 +55,7 @@ from roadstead.runtime.client import Client
 from roadstead.runtime.clock import Rest
 from roadstead.runtime.discovery import DISCOVERY_PERIOD
 from roadstead.runtime.feed import DEAD_AFTER, PIECE, Feed, Feeds, freeze
-from roadstead.runtime.wire import Page
+from roadstead.runtime.wire import Page, decode_page
 from shelves import Shelf
 
 
@@ -692,6 +692,28 @@ async def test_junk_instead_of_an_answer_is_one_more_fault() -> None:
         await until(rig.right)
 
         assert rig.lines.all("view lost")
+
+
+LISTS = {MAPS: "ConfigMapList", SECRETS: "PartialObjectMetadataList"}
+
+
+@pytest.mark.parametrize("view", LISTS, ids=["full", "metadata"])
+def test_what_is_no_list_is_never_an_empty_one(view: View) -> None:
+    """An answer with 200 from something in between would empty a view, and all hangs on it."""
+    versions = {"apiVersion": "meta.k8s.io/v1", "metadata": {"resourceVersion": "9"}}
+    whole: dict[str, Any] = {**versions, "kind": LISTS[view], "items": []}
+    junk = [
+        {"message": "upstream is being replaced"},
+        {key: value for key, value in whole.items() if key != "items"},
+        {**whole, "metadata": {}},
+        {**whole, "kind": "Status"},
+        msgspec.Raw(b'{"x":' + b"[" * 200_000),
+    ]
+
+    assert decode_page(view, msgspec.json.encode(whole), "things") == Page((), "9")
+    for one in junk:
+        with pytest.raises(ClusterError):
+            decode_page(view, msgspec.json.encode(one), "things")
 
 
 async def test_many_deletions_of_a_relist_let_the_loop_turn() -> None:

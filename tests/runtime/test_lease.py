@@ -257,6 +257,17 @@ async def test_a_release_lets_the_next_in_at_once(cluster: Cluster) -> None:
     assert cluster.api.spec["holderIdentity"] == "two"
 
 
+async def test_a_release_is_of_the_lease_as_it_is(cluster: Cluster) -> None:
+    """SIGTERM in the middle of a renewal: the server has carried it out, and we never heard."""
+    one = await cluster.start("one")
+    await one.end()
+    cluster.api.write("one", cluster.api.body or {})
+    await one.lease.release()
+
+    assert "holderIdentity" not in cluster.api.spec
+    assert one.lines.all("lease released")
+
+
 async def test_a_release_touches_no_lease_of_another(cluster: Cluster) -> None:
     """A late good-bye meets a newer version and is refused."""
     one = await cluster.start("one")

@@ -210,6 +210,28 @@ async def test_a_read_that_fails_holds_everything_and_backs_off() -> None:
         assert rig.lines.all("read failed")[0]["about"] == "Secret ns/a"
 
 
+async def test_who_watches_what_was_written_is_rung_for() -> None:
+    """Another controller's key is queued by our write; while watches are away no event rings."""
+    rung: list[int] = []
+    meta = {"name": "b", "namespace": NS}
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque", "data": DATA}
+
+    class Writing:
+        async def create(self, kind: Kind, body: Any) -> Object:
+            return Object.of(kind, body)
+
+    def decide(_seen: Ref) -> Decision:
+        want = () if rung else (Want.replace(SECRET, body, None),)
+        return Decision(want=want)
+
+    async with working("a", decide=decide, api=Writing()) as rig:
+        rig.loop._wrote = lambda: rung.append(1)
+        await later(lambda: bool(rung))
+        await later(lambda: not rig.engine.desks["probe"].queue)
+
+    assert [1] == rung
+
+
 @pytest.mark.parametrize("writes", [False, True])
 async def test_a_pass_comes_back_when_the_server_said(*, writes: bool) -> None:
     """A Retry-After that is too long to wait out in a request is the pause of its key."""

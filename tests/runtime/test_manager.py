@@ -14,7 +14,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from faults import Faults, broken, refuse
+from faults import Faults, broken, refuse, slow
 from parts import CANARY, CARRIED, DATA, MAPS, NS, SECRETS, Lines, controller, owners_key, until
 from roadstead.decision import Cached, Decision, Event, Reader, Want
 from roadstead.errors import BugError, ClusterError, InputError
@@ -175,6 +175,35 @@ async def test_a_run_leads_works_and_stops_with_0() -> None:
         for text in (running.lines.text.decode(), metrics):
             assert CANARY not in text
             assert DATA["password"] not in text
+
+
+@pytest.mark.parametrize("qps", [0.0, 4.0], ids=["no-slot-is-free", "no-turn-for-long"])
+async def test_the_lease_waits_for_nothing_that_passes_wait_for(qps: float) -> None:
+    """Reads that hang, or a limit of requests, cost a leader its work and never its lease."""
+    never = asyncio.Event()
+
+    async def observe(reader: Reader, key: Ref) -> Ref:
+        await reader.live_get(key)
+        return key
+
+    options = replace(OPTIONS, qps=qps, workers=40)
+    async with serving() as server:
+        shelf = server.serve(SECRET)
+        for number in range(40):
+            shelf.put(NS, f"s{number}", data=DATA)
+        server.next("get", *[slow(never)] * 100, kind=SECRET)
+        probe = controller(SECRETS, observe=observe)
+        async with started(server, options, probe) as running:
+            running_keys = running.manager.engine.desks["probe"].queue.running
+            await until(lambda: len(running_keys()) == 40)
+            await until(lambda: bool(qps) or len(server.asked("get")) > 32)
+            before = lease_of(server)["renewTime"]
+            running.tick.set()
+            await until(lambda: lease_of(server)["renewTime"] != before)
+            sent = len([one for one in server.asked("get") if one.resource == "secrets"])
+            never.set()
+
+    assert sent < 40, "the lease had its turn after all of them"
 
 
 async def test_a_standby_is_warm_and_works_nothing() -> None:

@@ -178,6 +178,25 @@ def test_pauses_double_to_their_cap_and_start_anew_after_a_success() -> None:
     assert queue.retry(key("a"), 0.0, jitter=0.1) == 2.2
 
 
+def test_timers_of_no_use_do_not_pile_up() -> None:
+    """A busy key sets one at each pass, and a quiet one's, hours away, is on top of them."""
+    queue = Queue()
+    queue.add_after(key("quiet"), 36_000, 0.0)
+    for round_ in range(10_000):
+        now = round_ / 10
+        queue.add(key("busy"), now)
+        assert queue.take(now) is not None
+        queue.add_after(key("busy"), 40_000, now)
+        queue.done(key("busy"), now)
+
+    assert len(queue._heap) < 100
+    assert queue.next_due() == 36_000
+    taken = queue.take(36_000)
+    assert taken is not None
+    assert taken.key == key("quiet")
+    assert queue.next_due() == pytest.approx(40_999.9)
+
+
 def test_a_pause_is_never_shorter_than_the_server_asked_for() -> None:
     """429 with Retry-After: whoever comes back sooner adds to what it is short of."""
     queue = Queue()

@@ -144,7 +144,7 @@ def test_old_news_changes_nothing(version: int, news: bool) -> None:
 def test_our_own_write_is_seen_before_the_watch_tells_of_it() -> None:
     """The watch's older and equal versions change nothing after it."""
     store = Store(MAPS)
-    fill(store, thing("a", 5))
+    fill(store, thing("a", 5), version="5")
     store.remember_own(thing("a", 8, owner="new"))
     store.remember_own(thing("a", 7))
     store.remember_own(thing("b", 9))
@@ -159,7 +159,7 @@ def test_our_own_write_is_a_change_once() -> None:
     """Whoever else watches acts on it then: from the watch it is no news."""
     store = Store(MAPS)
     assert store.remember_own(thing("a", 4)) is None, "nothing is known yet"
-    fill(store, thing("a", 5))
+    fill(store, thing("a", 5), version="5")
     change = store.remember_own(thing("a", 8))
 
     assert change is not None
@@ -172,13 +172,47 @@ def test_our_own_write_is_a_change_once() -> None:
 def test_a_deletion_older_than_our_write_is_of_the_object_before_it() -> None:
     """Delete and create of one name: the late DELETED must not take the new one away."""
     store = Store(MAPS)
-    fill(store, thing("a", 5, uid="old"))
+    fill(store, thing("a", 5, uid="old"), version="5")
     store.remember_own(thing("a", 9, uid="new"))
 
     assert store.apply("DELETED", thing("a", 7, uid="old")) is None
     assert names(store) == ["a"]
     assert store.apply("DELETED", thing("a", 10, uid="new")) is not None
     assert names(store) == []
+
+
+def test_our_own_write_that_is_gone_again_is_not_stored() -> None:
+    """A pass ends after the watch has told of what it made, and of its deletion."""
+    store = Store(MAPS)
+    fill(store)
+    store.apply("ADDED", thing("a", 11))
+    store.apply("DELETED", thing("a", 15))
+
+    assert store.remember_own(thing("a", 11)) is None
+    assert names(store) == []
+    assert store.remember_own(thing("b", 16)) is not None
+
+
+def test_our_own_write_survives_a_list_that_was_read_before_it() -> None:
+    """The list was asked for, then we wrote, then its page came; the next list decides."""
+    store = Store(MAPS)
+    fill(store)
+    store.remember_own(thing("a", 30))
+
+    assert fill(store, version="20") == []
+    assert names(store) == ["a"]
+    assert fill(store, version="40") == [Change(thing("a", 30), None, gone=True)]
+
+
+def test_a_server_that_was_put_back_is_believed() -> None:
+    """A backup of etcd has older versions; a list says what is there now."""
+    store = Store(MAPS)
+    fill(store, thing("a", 1000, owner="new"), thing("b", 900), version="1000")
+    fill(store, thing("a", 500, owner="old"), version="510")
+
+    assert [seen.meta.name for seen in store.list(OWNER, "old")] == ["a"]
+    assert names(store) == ["a"]
+    assert store.apply("MODIFIED", thing("a", 520)) is not None
 
 
 def test_our_own_write_survives_a_list_that_began_before_it() -> None:

@@ -10,7 +10,7 @@ not starved.
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from enum import IntEnum
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 300.0
 LOW_TURN = 8
 """One in this many keys handed out is of low priority while any waits."""
+_VOID_TIMERS = 64
+"""So many timers of no use are kept beside as many as there are of use."""
 
 
 class Priority(IntEnum):
@@ -110,6 +112,8 @@ class Queue:
             return
         self._due[key] = (due, backoff)
         heappush(self._heap, (due, next(self._order), key))
+        if len(self._heap) > 2 * len(self._due) + _VOID_TIMERS:
+            self._drop_void_timers()
 
     def retry(
         self,
@@ -171,6 +175,11 @@ class Queue:
                 return due
             heappop(self._heap)
         return None
+
+    def _drop_void_timers(self) -> None:
+        """Timers of keys that ran before they were due lie below one that is far away."""
+        self._heap = [one for one in self._heap if self._due.get(one[2], (None,))[0] == one[0]]
+        heapify(self._heap)
 
     def timer_of(self, key: Ref) -> tuple[float, bool] | None:
         """When a key's timer ripens, and whether it is a pause after a failure."""

@@ -50,6 +50,8 @@ class Store:
         self._listed: set[Name] | None = None
         self._sent: set[Name] = set()
         """Stored as we sent it; what admission and defaults made of it the watch will tell."""
+        self._spared: set[Name] = set()
+        """Of those, what a list that was older did not bring; the next one decides."""
 
     def __len__(self) -> int:
         """How many objects are stored."""
@@ -72,9 +74,14 @@ class Store:
                 continue
             if self._listed is not None:
                 self._listed.add(name)
-            if old is not None and not _newer(kept, old):
+            if old is not None and (
+                old.meta.resource_version == kept.meta.resource_version
+                or (name in self._sent and _newer(old, kept))
+            ):
                 self._complete(name, old, kept)
                 continue
+            # One that is older than what we know, and not for a write of ours: the server was
+            # put back to an earlier state.
             self._put(name, old, kept)
             yield Change(old, kept)
 
@@ -83,7 +90,9 @@ class Store:
         listed = self._listed if self._listed is not None else set()
         self._listed = None
         for name, old in [at for at in self._objects.items() if at[0] not in listed]:
-            if self._objects.get(name) is old:  # our own write may have come in between
+            if name in self._sent - self._spared and _after(old, resource_version):
+                self._spared.add(name)  # the list was read before our write
+            elif self._objects.get(name) is old:  # our own write may have come in between
                 self._remove(name, old)
                 yield Change(old, None, gone=True)
         self.resource_version = resource_version
@@ -119,9 +128,10 @@ class Store:
     def remember_own(self, seen: Object) -> Change | None:
         """Take in what our own write made, before the watch tells of it; None if it is not new.
 
-        The watch's word of it will be no news then, so the change has to be acted on here.
+        The watch's word of it will be no news then, so the change has to be acted on here. Where
+        the watch is past that version it has told of it, and of a deletion since.
         """
-        if not self.complete:
+        if not self.complete or not _after(seen, self.resource_version):
             return None
         name = (seen.meta.namespace, seen.meta.name)
         kept = self.view.keep(seen)
@@ -140,6 +150,7 @@ class Store:
         if state in {State.ABSENT, State.FORBIDDEN}:
             self._objects.clear()
             self._sent.clear()
+            self._spared.clear()
             for index in self._indexes.values():
                 index.clear()
             self._listed = None
@@ -192,8 +203,12 @@ class Store:
         if same and name in self._sent:
             self._put(name, sent, whole)
 
-    def _put(self, name: Name, old: Object | None, new: Object) -> None:
+    def _confirmed(self, name: Name) -> None:
         self._sent.discard(name)
+        self._spared.discard(name)
+
+    def _put(self, name: Name, old: Object | None, new: Object) -> None:
+        self._confirmed(name)
         self._objects[name] = new
         for index in self.view.indexes:
             held = self._indexes[index.name]
@@ -206,7 +221,7 @@ class Store:
                 held.setdefault(value, set()).add(name)
 
     def _remove(self, name: Name, old: Object) -> None:
-        self._sent.discard(name)
+        self._confirmed(name)
         del self._objects[name]
         for index in self.view.indexes:
             _take_out(self._indexes[index.name], index.values(old), name)
@@ -221,11 +236,16 @@ def _take_out(held: dict[str, set[Name]], values: Iterable[str], name: Name) -> 
 
 
 def _newer(new: Object, old: Object) -> bool:
-    """Tell whether an object is later than another of its name.
+    """Tell whether an object is later than another of its name."""
+    return _after(new, old.meta.resource_version)
+
+
+def _after(seen: Object, version: str) -> bool:
+    """Tell whether an object is of a later version.
 
     Versions of one server compare as numbers (KEP-5504); anything else is only equal or not.
     """
-    a, b = new.meta.resource_version, old.meta.resource_version
+    a, b = seen.meta.resource_version, version
     if a.isdecimal() and b.isdecimal():
         return int(a) > int(b)
     return a != b

@@ -1,8 +1,9 @@
 """What proves to the API server who we are, kept fresh: headers, TLS and the proxy.
 
 Files are read again every minute and after a 401, plugins run again before what they gave
-expires. What worked is kept while a renewal fails. Nothing here shows a token or a key, and no
-key is ever written to a disk: Python's TLS takes keys from files only, so a memory file it is.
+expires, beside the requests: what works is used until it does not, however long a plugin takes.
+Nothing here shows a token or a key, and no key is ever written to a disk: Python's TLS takes keys
+from files only, so a memory file it is.
 """
 
 import asyncio
@@ -15,14 +16,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from roadstead.errors import InputError
-from roadstead.runtime.access import Config, Material, proxy_of
+from roadstead.runtime.access import Config, Material, Plugin, proxy_of
 from roadstead.runtime.exec_plugin import Granted, ask
 
 REREAD_SECONDS = 60.0
 RENEW_EARLY_SECONDS = 60.0
 RETRY_SECONDS = 10.0
-"""How long a failed renewal waits while the old credentials still work, and how often a
-refusal may make a plugin run."""
+"""How long a failed renewal waits, and how often a refusal may make a plugin run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +69,8 @@ class Credentials:
         self._interactive = interactive
         self._clock = clock
         self._monotonic = monotonic
-        self._lock = asyncio.Lock()
+        self._renewal: asyncio.Task[Auth] | None = None
+        self._failure: InputError | None = None
         self._auth: Auth | None = None
         self._read: _Read | None = None
         self._granted: Granted | None = None
@@ -95,38 +96,84 @@ class Credentials:
         refused: what the server answered 401 to; None before a request.
         Raises: InputError when there is nothing that works yet.
         """
-        async with self._lock:
-            if refused is None:
-                if auth := self.fresh():
-                    return auth
-            elif self._auth is not None and self._auth is not refused:
-                return self._auth  # another request has renewed it meanwhile
-            try:
-                await self._ask(forced=refused is not None)
-                auth = self._build()
-            except InputError:
-                expires = self._granted.expires_at() if self._granted else None
-                if self._auth is None or (expires is not None and self._clock() >= expires):
-                    raise
-                self._renew_at = self._clock() + RETRY_SECONDS
-                self._reread_at = self._monotonic() + RETRY_SECONDS
-                return self._auth
-            self._auth = auth
-            self._reread_at = self._monotonic() + REREAD_SECONDS if self._rereads else float("inf")
-            return auth
+        if refused is None:
+            if auth := self.fresh():
+                return auth
+        elif self._auth is not None and self._auth is not refused:
+            return self._auth  # another request has renewed it meanwhile
+        plugin = self._due_plugin(forced=refused is not None)
+        if plugin is None:
+            return self._renewed()
+        working = self._working()
+        if self._renewal is None:
+            if working is None and self._failure and self._pausing():
+                raise self._failure
+            self._renewal = asyncio.create_task(self._renew(plugin), name="credential plugin")
+            self._renewal.add_done_callback(self._ended)
+        if refused is None and working is not None:
+            return working
+        # One run for everybody who waits, and whoever gives up waiting does not end it.
+        return await asyncio.shield(self._renewal)
 
-    async def _ask(self, *, forced: bool) -> None:
-        """Run the plugin when nothing it gave is good for long enough."""
+    async def close(self) -> None:
+        """End a plugin that runs."""
+        if self._renewal is not None:
+            self._renewal.cancel()
+            await asyncio.gather(self._renewal, return_exceptions=True)
+
+    def _due_plugin(self, *, forced: bool) -> Plugin | None:
+        """The plugin, where nothing it gave is good for long enough."""
         plugin = self.config.plugin
         if plugin is None or self.config.token or self.config.username:
             self._renew_at = float("inf")
-            return
+            return None
         due = self._granted is None or self._clock() >= self._renew_at
-        if forced and self._monotonic() < self._asked_at + RETRY_SECONDS:
-            forced = False
-        if not due and not forced:
-            return
+        return plugin if due or (forced and not self._pausing()) else None
+
+    def _pausing(self) -> bool:
+        """Whether the plugin ran a moment ago."""
+        return self._monotonic() < self._asked_at + RETRY_SECONDS
+
+    def _working(self) -> Auth | None:
+        """What has worked and is not known to have expired."""
+        expires = self._granted.expires_at() if self._granted else None
+        expired = expires is not None and self._clock() >= expires
+        return None if expired else self._auth
+
+    def _renewed(self) -> Auth:
+        """Build anew of what can be read now; what has worked is kept while that fails."""
+        try:
+            auth = self._build()
+        except InputError:
+            if (working := self._working()) is None:
+                raise
+            self._renew_at = self._clock() + RETRY_SECONDS
+            self._reread_at = self._monotonic() + RETRY_SECONDS
+            return working
+        self._auth = auth
+        self._reread_at = self._monotonic() + REREAD_SECONDS if self._rereads else float("inf")
+        return auth
+
+    async def _renew(self, plugin: Plugin) -> Auth:
         self._asked_at = self._monotonic()
+        try:
+            await self._ask(plugin)
+        except InputError as failure:
+            self._failure, self._asked_at = failure, self._monotonic()
+            if (working := self._working()) is None:
+                raise
+            self._renew_at = self._clock() + RETRY_SECONDS
+            return working
+        self._failure = None
+        return self._renewed()
+
+    def _ended(self, renewal: asyncio.Task[Auth]) -> None:
+        self._renewal = None
+        if not renewal.cancelled():
+            renewal.exception()  # whoever waited has heard of it; perhaps nobody did
+
+    async def _ask(self, plugin: Plugin) -> None:
+        """Run the plugin."""
         granted = await ask(plugin, self._environ, interactive=self._interactive)
         expires, now = granted.expires_at(), self._clock()
         self._granted = granted

@@ -166,9 +166,8 @@ class Lease:
         held, self._until = self.left() > 0, float("-inf")
         if not held or seen is None:
             return
-        body = self._body(seen, leaving=True)
         try:
-            await self._api.replace(LEASE, body, gated=False, deadline=self._terms.request)
+            await self._leave(seen)
         except ClusterError as error:
             self._log.warning(
                 "lease not released",
@@ -178,6 +177,22 @@ class Lease:
             )
         else:
             self._log.info("lease released", lease=self.ref.key)
+
+    async def _leave(self, seen: _Observed) -> None:
+        deadline = self._terms.request
+        try:
+            body = self._body(seen, leaving=True)
+            await self._api.replace(LEASE, body, gated=False, deadline=deadline)
+        except ClusterError as error:
+            if error.status != HTTPStatus.CONFLICT:
+                raise
+            live = await self._api.get(self.ref, deadline=deadline)
+            now = _Observed(live.body, 0) if live is not None else seen
+            if now.holder != self.identity or now.version == seen.version:
+                raise
+            # A renewal that we did not wait for was carried out.
+            body = self._body(now, leaving=True)
+            await self._api.replace(LEASE, body, gated=False, deadline=deadline)
 
     def _within(self) -> float:
         """Seconds until the lease is given up for want of a renewal."""

@@ -4,6 +4,7 @@ A pass that takes too long is cut off, a pass that meets a bug backs off; neithe
 """
 
 import asyncio
+from collections.abc import Callable
 from itertools import count
 
 from roadstead.decision import Did
@@ -28,6 +29,7 @@ class Loop:
     longest: seconds after which a pass is cut off. dry: the engine writes nothing.
     pause: least seconds from the start of a pass to that of the next by the same worker.
     history: hears of every pass. stopping: no key is taken any more.
+    wrote: is told after a pass that wrote, since its objects may wake keys of other controllers.
     """
 
     def __init__(
@@ -44,9 +46,10 @@ class Loop:
         pause: float = 0.0,
         dry: bool = False,
         history: History | None = None,
+        wrote: Callable[[], None] = lambda: None,
     ) -> None:
         """Take no key yet."""
-        self._history = history
+        self._history, self._wrote = history, wrote
         self._engine, self._name, self._api, self._clock = engine, name, api, clock
         self._metrics, self._figures, self._log = metrics, metrics.of(name), log
         self._workers, self._longest, self._pause = workers, longest, pause
@@ -110,6 +113,8 @@ class Loop:
                 passed = await self._engine.work(self._name, key, self._api)
             result = result_of(passed)
             self._metrics.passed(self._name, key, passed)
+            if passed.made:
+                self._wrote()
             if self._history is not None:
                 spent = self._clock.steady() - began
                 said = PassNote.of(passed, self._clock.wall(), spent, result)

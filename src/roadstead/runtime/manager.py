@@ -129,22 +129,27 @@ class Manager:
         limits = {one.name: _at_once(one, options) for one in controllers}
         self.metrics = Metrics(self.engine, clock, limits, dry=options.read_only)
         self._credentials = Credentials(config, environ=options.environ)
-        self.client = Client(
-            self._credentials,
-            gate=self._gate,
-            read_only=options.read_only,
-            observe=self.metrics.observe,
-            qps=options.qps,
-        )
+        self.client = self._client(options.qps)
+        # With slots and turns of their own: what passes wait for must cost no lease, no admission.
+        self._leading, self._admitting = self._client(), self._client()
         self.lease = self._candidate() if self._elects() else None
         self.feeds = Feeds(
             self.engine, self.client, clock, log, ring=self._ring, jitter=self._jitter
         )
-        owners = self._owners()
-        self.webhook = self._answering(admissions, owners) if admissions else None
-        self.loops = tuple(self._workers(controllers, limits, owners))
+        reviewing = self._owners(self._admitting)
+        self.webhook = self._answering(admissions, reviewing) if admissions else None
+        self.loops = tuple(self._workers(controllers, limits, self._owners(self.client)))
         self._watchdog = Watchdog(log)
         self.metrics.attach(Gauges(self.feeds.ages, self._watchdog.lag, self._leader, dropped))
+
+    def _client(self, qps: float = 0.0) -> Client:
+        return Client(
+            self._credentials,
+            gate=self._gate,
+            read_only=self.options.read_only,
+            observe=self.metrics.observe,
+            qps=qps,
+        )
 
     def _workers(
         self, controllers: tuple[Controller, ...], limits: Mapping[str, int], owners: Owners
@@ -163,6 +168,7 @@ class Manager:
                 pause=controller.pause.total_seconds(),
                 dry=self.options.read_only,
                 history=self.history,
+                wrote=self._ring,
             )
 
     def stop(self) -> None:
@@ -195,7 +201,8 @@ class Manager:
         if self.options.read_only:
             self.log.info("read-only: no Lease is taken and no admission answered")
         async with AsyncExitStack() as stack:
-            stack.push_async_callback(self.client.close)
+            for client in (self.client, self._leading, self._admitting):
+                stack.push_async_callback(client.close)
             await self._credentials.refresh()
             await self._serve(stack)
             raise_thresholds()
@@ -294,7 +301,7 @@ class Manager:
         wanted = in_cluster if wanted is None else wanted
         return wanted and bool(self._names) and not self.options.read_only
 
-    def _owners(self) -> Owners:
+    def _owners(self, client: Client) -> Owners:
         figures = self.metrics.admission
 
         def forbidden(kind: Kind) -> None:
@@ -304,7 +311,7 @@ class Manager:
             if figures is not None:
                 figures.fetched(result)
 
-        return Owners(self.client, self._clock.steady, fetched=fetched, forbidden=forbidden)
+        return Owners(client, self._clock.steady, fetched=fetched, forbidden=forbidden)
 
     def _writing(self, owners: Owners, rate: float = 0.0) -> LiveApi:
         """The client as controllers use it; no write of theirs outlasts the lease."""
@@ -332,7 +339,7 @@ class Manager:
     def _candidate(self) -> Lease:
         namespace = self.options.lease_namespace or self.config.namespace
         return Lease(
-            self.client,
+            self._leading,
             LEASE.ref(namespace, f"roadstead-{'-'.join(self._names)}"),
             f"{socket.gethostname()}_{os.urandom(6).hex()}",
             clock=self._clock,

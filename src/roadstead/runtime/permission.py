@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from roadstead.runtime.refusals import cut
+from roadstead.runtime.refusals import UNREADABLE, cut
 
 
 class Access(msgspec.Struct, frozen=True, gc=False):
@@ -66,5 +66,5 @@ def decode_allowed(content: bytes, about: str) -> bool:
     """
     try:
         return _REVIEW.decode(content).status.allowed
-    except msgspec.DecodeError:
+    except UNREADABLE:
         raise cut(about) from None

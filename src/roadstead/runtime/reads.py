@@ -17,7 +17,7 @@ from roadstead.kube.objects import Object
 from roadstead.kube.refs import Kind, Ref
 from roadstead.kube.views import Form, View
 from roadstead.runtime.permission import Access, decode_allowed
-from roadstead.runtime.refusals import cut, quiet
+from roadstead.runtime.refusals import UNREADABLE, cut, quiet
 from roadstead.runtime.transport import Call, Transport
 from roadstead.runtime.wire import (
     DISCOVERY,
@@ -283,5 +283,5 @@ class Reads:
         content = await self._transport.send(Call("get", "GET", path, about))
         try:
             return msgspec.json.decode(content, type=form)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             raise cut(about) from None

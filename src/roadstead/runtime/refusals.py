@@ -48,6 +48,8 @@ class Status(msgspec.Struct, gc=False):
 
 
 _STATUS = msgspec.json.Decoder(Status)
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+"""What a body that is no answer can raise; of one nested too deeply msgspec raises no error."""
 
 
 def refusal(
@@ -59,7 +61,7 @@ def refusal(
     """
     try:
         status = _STATUS.decode(content)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         status = Status()
     error = refused(status, code, about, f"{verb} {about}", hush=hush)
     if retry_after.isdecimal():

@@ -117,6 +117,7 @@ class Transport:
         self._sessions.clear()
         for session in sessions:
             await session.close()
+        await self._credentials.close()
 
     async def send(self, call: Call) -> bytes:
         """Send one call, again where that is safe; give the answer's body.

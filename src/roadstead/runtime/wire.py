@@ -14,7 +14,7 @@ from roadstead.errors import ClusterError
 from roadstead.kube.objects import Meta, Object, without_bulk
 from roadstead.kube.refs import Kind
 from roadstead.kube.views import Form, View
-from roadstead.runtime.refusals import Status, cut, quiet, refused
+from roadstead.runtime.refusals import UNREADABLE, Status, cut, quiet, refused
 
 JSON = "application/json"
 PARTIAL = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
@@ -65,11 +65,11 @@ class _Partial(msgspec.Struct, gc=False, rename="camel"):
     api_version: str = ""
 
 
-class _PartialPage(msgspec.Struct, gc=False, rename="camel"):
+class _PartialPage(msgspec.Struct, gc=False, rename="camel", kw_only=True):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
     kind: str = ""
     api_version: str = ""
-    items: list[_Partial] | None = None
+    items: list[_Partial] | None
 
 
 class _PartialLine(msgspec.Struct, gc=False):
@@ -78,8 +78,11 @@ class _PartialLine(msgspec.Struct, gc=False):
 
 
 class _FullPage(msgspec.Struct, gc=False):
-    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-    items: list[dict[str, Any]] | None = None
+    """Without defaults: what lacks one of these is no list, and must not pass for an empty one."""
+
+    kind: str
+    metadata: _ListMeta
+    items: list[dict[str, Any]] | None
 
 
 class _FullLine(msgspec.Struct, gc=False):
@@ -179,7 +182,7 @@ def decode_object(kind: Kind, content: bytes, about: str) -> Object:
     """
     try:
         return _whole(kind, _FULL_ONE.decode(content))
-    except (msgspec.DecodeError, ValueError):
+    except UNREADABLE:
         raise cut(about) from None
 
 
@@ -187,14 +190,14 @@ def decode_written(kind: Kind, content: bytes, about: str) -> Object:
     """Read the metadata of what was written, whether or not the server sent more."""
     try:
         return Object(kind, without_bulk(_PARTIAL_ONE.decode(content).metadata))
-    except msgspec.DecodeError:
+    except UNREADABLE:
         raise cut(about) from None
 
 
 def decode_page(view: View, content: bytes, about: str) -> Page:
     """Read one page of a list.
 
-    Raises: ClusterError when it is cut, malformed, or whole where metadata was asked for.
+    Raises: ClusterError when it is cut, malformed, no list, or whole where metadata was asked for.
     """
     found: tuple[Object, ...]
     try:
@@ -206,9 +209,13 @@ def decode_page(view: View, content: bytes, about: str) -> Page:
         else:
             whole = _FULL_PAGE.decode(content)
             meta = whole.metadata
+            if not whole.kind.endswith("List"):
+                raise cut(about)
             found = tuple(_whole(view.kind, item) for item in whole.items or ())
-    except (msgspec.DecodeError, ValueError):
+    except UNREADABLE:
         raise cut(about) from None
+    if not meta.resource_version:
+        raise cut(about)
     return Page(found, meta.resource_version, meta.continue_, meta.remaining_item_count)
 
 
@@ -236,7 +243,7 @@ def decode_line(view: View, line: bytes, about: str) -> WatchEvent:
             ends = (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true"
             return WatchEvent(kind, None, meta.resource_version, ends)
         status = _ERROR_LINE.decode(line).object
-    except (msgspec.DecodeError, ValueError):
+    except UNREADABLE:
         raise cut(about) from None
     raise refused(status, status.code or 500, about, f"watch {about}", hush=quiet(view.kind))
 
@@ -248,7 +255,7 @@ def decode_kinds(content: bytes, about: str) -> dict[tuple[str, str], Kind]:
     """
     try:
         groups = _SERVED.decode(content).items
-    except msgspec.DecodeError:
+    except UNREADABLE:
         raise cut(about) from None
     found: dict[tuple[str, str], Kind] = {}
     for group in groups:
