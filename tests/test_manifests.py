@@ -291,13 +291,17 @@ def test_one_account_is_printed_alone() -> None:
     assert ANCHORS.name not in printed
 
 
-def test_an_account_that_does_not_exist_is_named() -> None:
-    """With those that do."""
-    ran = run("manifests", "rbac", "--account", "roadstead-anchor")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("roadstead-anchor", f"did you mean `{ANCHORS.name}`?"), ("x", ATTACHMENTS.name)],
+)
+def test_an_account_that_does_not_exist_is_named(name: str, hint: str) -> None:
+    """With the one that was meant, or those that do."""
+    ran = run("manifests", "rbac", "--account", name)
 
     assert (2, "") == (ran.code, ran.out)
-    assert "there is no account `roadstead-anchor`" in ran.err
-    assert ATTACHMENTS.name in ran.err
+    assert f"there is no account `{name}`" in ran.err
+    assert hint in ran.err
 
 
 def test_the_policies_are_about_accounts_in_the_namespace_asked_for() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -176,6 +177,22 @@ def test_completion_scripts_are_read_by_bash(shell: str, tmp_path: Path) -> None
         env={"PATH": os.environ["PATH"]},
     )
     assert ran.stdout.splitlines() == ["--against", "status"]
+
+
+def test_completion_for_fish_closes_every_quote() -> None:
+    """A help text may hold an apostrophe; shlex reads single quotes as fish does, but for it."""
+    for line in run("completion", "fish").out.splitlines():
+        assert shlex.split(line.replace("\\'", ""))[0] == "complete"
+
+
+@pytest.mark.parametrize(("locale", "signs"), [("C", False), ("POSIX", False), ("C.UTF-8", True)])
+def test_a_locale_says_what_signs_can_be_shown(
+    locale: str, monkeypatch: pytest.MonkeyPatch, *, signs: bool
+) -> None:
+    """Python writes UTF-8 in a locale that has none; the terminal shows other things."""
+    monkeypatch.setenv("LC_ALL", locale)
+
+    assert signs is Screen(io.StringIO(), io.StringIO()).has_signs
 
 
 def test_an_alias_is_the_same_command() -> None:

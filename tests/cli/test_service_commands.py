@@ -113,6 +113,22 @@ def test_render_prints_the_effective_set_or_the_files() -> None:
     assert 17 == len(plain)
 
 
+@OFFLINE
+def test_what_is_printed_is_objects_or_nothing(tmp_path: Path) -> None:
+    """It is piped into `kubectl apply`: what keeps it from being rendered goes elsewhere."""
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("name: x\nkind: nonsense\n")
+    ran = run(
+        *("service", "render", "-f", str(broken), "--platform", "examples/platform.yaml"),
+        "--stdout",
+    )
+    assert (2, "") == (ran.code, ran.out)
+    assert "broken.yaml:" in ran.err
+    ran = service("render", "wiki", "--stdout", "-o", "json")
+    assert (2, "") == (ran.code, ran.out)
+    assert "--stdout prints YAML" in ran.err
+
+
 @pytest.mark.slow
 def test_sd_90_nothing_of_the_machine_is_in_the_tree(tmp_path: Path) -> None:
     """Another folder, time zone, locale and hash seed give the same bytes."""

@@ -71,6 +71,26 @@ def test_the_copy_is_named_with_who_sees_it(verdict: str, said: str, tmp_path: P
     assert ran.code == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("postgres-mydb-ca", "postgres-mydb.tenant-ca is not its key-free copy, but somebody"),
+        ("postgres-mydb.tenant-ca", "holds `ca.key`: private key"),
+    ],
+)
+def test_a_foreign_secret_is_nobodys_key_free_copy(name: str, said: str, tmp_path: Path) -> None:
+    """A chart's own Secret has the anchor's name, and a key; a tenant must not be sent to it."""
+    world = Path(files(tmp_path))
+    foreign = secret("postgres-mydb.tenant-ca", {"ca.crt": CERT1, "ca.key": KEY}, {})
+    bodies = list(yaml.safe_load_all(world.read_text()))
+    kept = [one for one in bodies if one["metadata"]["name"] != "postgres-mydb.tenant-ca"]
+    world.write_text(yaml.safe_dump_all([*kept, foreign]))
+    ran = run("why", f"secret/{name}", "-f", str(world))
+
+    assert said in ran.out
+    assert "its key-free copy is" not in ran.out
+
+
 def test_a_secret_nobody_names_is_said_to_be_nobodys(tmp_path: Path) -> None:
     """No trail is made up for it."""
     stray = secret("other", {"password": b"x"}, {})
@@ -86,3 +106,24 @@ def test_a_name_in_two_namespaces_must_be_chosen(tmp_path: Path) -> None:
     ran = run("why", "secret/postgres-mydb-ca", "-f", files(tmp_path, twin))
     assert ran.code == 2
     assert "several namespaces: tenant-bar, tenant-foo" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "said"),
+    [
+        ("v1alpha1", "EndpointAttachmnt", "did you mean `EndpointAttachment`?"),
+        ("v1alpha9", "EndpointAttachment", "it is served as v1alpha1"),
+    ],
+)
+def test_what_nobody_serves_is_no_part_of_a_plan(
+    version: str, kind: str, said: str, tmp_path: Path
+) -> None:
+    """A slip in a kind would have the object left out, and everything look settled."""
+    file = tmp_path / "world.yaml"
+    stated = {"apiVersion": f"local.sdn.cozystack.io/{version}", "kind": kind}
+    file.write_text(yaml.safe_dump({**stated, "metadata": {"name": "a", "namespace": SPACE}}))
+    ran = run("plan", "-f", str(file))
+
+    assert 2 == ran.code
+    assert said in ran.err
+    assert f"{file}:1:1" in ran.err

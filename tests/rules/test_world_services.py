@@ -97,6 +97,10 @@ def test_a_load_balancer_is_completed_as_by_the_server() -> None:
         pytest.param(
             {"ports": [PORT], "selector": {"a": True}}, "BadRequest", id="unreadable-selector"
         ),
+        pytest.param(True, "BadRequest", id="spec-that-is-no-map"),
+        pytest.param({"ports": 3}, "BadRequest", id="ports-that-are-no-list"),
+        pytest.param({"ports": [[]]}, "BadRequest", id="port-that-is-no-map"),
+        pytest.param({"ports": [PORT], "selector": "a"}, "BadRequest", id="selector-no-map"),
     ],
 )
 def test_a_refusal_says_what_a_tenant_may_read(spec: dict[str, Any], said: str) -> None:

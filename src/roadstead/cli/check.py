@@ -146,7 +146,7 @@ def _count(outcomes: Sequence[Outcome], level: str) -> int:
 
 
 def _table(page: Screen, outcomes: Sequence[Outcome]) -> None:
-    signs = _SIGNS if _shows(page, _SIGNS) else _PLAIN
+    signs = _SIGNS if page.has_signs else _PLAIN
     for group in GROUPS:
         mine = [one for one in outcomes if one.check.group == group]
         if mine:
@@ -166,15 +166,6 @@ def _row(page: Screen, sign: str, one: Outcome) -> None:
         page.sentence(line, "      ")
     if level != OK:
         page.line(page.paint(f"      see {one.check.anchor}", "dim"))
-
-
-def _shows(page: Screen, signs: dict[str, str]) -> bool:
-    """Whether the stream's encoding has the signs."""
-    try:
-        "".join(signs.values()).encode(getattr(page.stdout, "encoding", None) or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _summary(outcomes: Sequence[Outcome]) -> str:

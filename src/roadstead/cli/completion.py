@@ -11,6 +11,7 @@ from roadstead.deploy.shipped import WHAT
 from roadstead.errors import InputError
 from roadstead.explain.ask import kinds
 from roadstead.explain.subjects import CHECKS, MEANINGS
+from roadstead.kube.nearest import did_you_mean
 
 EXAMPLES = (
     "source <(roadstead completion bash)",
@@ -28,7 +29,10 @@ def completion(
 ) -> int:
     """Print the script that completes commands and flags in a shell."""
     if shell not in SHELLS:
-        raise InputError(f"there is no completion for `{shell}`", hint=f"use {', '.join(SHELLS)}")
+        raise InputError(
+            f"there is no completion for `{shell}`",
+            hint=did_you_mean(shell.lower(), SHELLS, f"use {', '.join(SHELLS)}"),
+        )
     known = {name: flags_of(load(name)[0]) for name in COMMANDS}
     known |= {alias: known[name] for alias, name in ALIASES.items()}
     Screen.here("never").write({"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](known))
@@ -78,7 +82,7 @@ def _zsh(known: dict[str, tuple[str, ...]]) -> str:
 def _fish(known: dict[str, tuple[str, ...]]) -> str:
     lines = [
         f"complete -c roadstead -n __fish_use_subcommand -a {name}"
-        f" -d '{COMMANDS[ALIASES.get(name, name)].gives}'"
+        f" -d {_quoted(COMMANDS[ALIASES.get(name, name)].gives)}"
         for name in known
         if " " not in name
     ]
@@ -87,7 +91,7 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
         alone = f"__fish_seen_subcommand_from {group}; and not __fish_seen_subcommand_from"
         lines += [
             f"complete -c roadstead -n '{alone} {' '.join(_verbs(group))}' -a {verb}"
-            f" -d '{COMMANDS[f'{group} {verb}'].gives}'"
+            f" -d {_quoted(COMMANDS[f'{group} {verb}'].gives)}"
             for verb in _verbs(group)
         ]
     for name, flags in known.items():
@@ -99,6 +103,11 @@ def _fish(known: dict[str, tuple[str, ...]]) -> str:
         if words := _words(name).strip():
             lines.append(f"complete -c roadstead -n {seen} -a '{words}'")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _quoted(text: str) -> str:
+    """A text between single quotes, as fish reads it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _verbs(group: str) -> list[str]:

@@ -32,6 +32,7 @@ from roadstead.deploy.platform import BY_DEFAULT, PARTS, manifests, packed
 from roadstead.errors import InputError
 from roadstead.explain.world import UnreadableWorldError
 from roadstead.kube.documents import Document, dump
+from roadstead.kube.nearest import did_you_mean
 from roadstead.kube.refs import CONFIG_MAP
 from roadstead.sim.flags import START
 from roadstead.sim.kinds import Kinds
@@ -165,7 +166,8 @@ def _parts(what: str, asked: Sequence[str]) -> tuple[str, ...]:
         raise InputError("--part is of `gateways render`")
     for one in asked:
         if one not in PARTS:
-            raise InputError(f"there is no part `{one}`", hint=f"use {', '.join(PARTS)}")
+            hint = did_you_mean(one, PARTS, f"use {', '.join(PARTS)}")
+            raise InputError(f"there is no part `{one}`", hint=hint)
     return tuple(one for one in PARTS if one in (asked or BY_DEFAULT))
 
 

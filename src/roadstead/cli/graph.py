@@ -168,8 +168,7 @@ def _print(page: Screen, form: str, found: Graph, namespace: str) -> None:
 
 
 def _tree(page: Screen, found: Graph) -> None:
-    encoding = (getattr(page.stdout, "encoding", None) or "utf-8").lower()
-    for branch in tree(found, UNICODE if encoding.startswith("utf") else ASCII):
+    for branch in tree(found, UNICODE if page.has_signs else ASCII):
         refused = page.paint(branch.refused, "red")
         said = f"{branch.lead}{branch.text}"
         if not branch.lead:

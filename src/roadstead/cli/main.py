@@ -20,6 +20,7 @@ from typer.main import get_command
 
 from roadstead.cli.out import Screen, tell
 from roadstead.errors import BugError, InputError, RoadsteadError, TestbedError
+from roadstead.kube.nearest import did_you_mean
 
 HELP_WIDTH = 90
 INTERRUPTED = 130
@@ -161,8 +162,7 @@ def hoisted(arguments: list[str]) -> list[str]:
 
 def nearest_command(name: str) -> str:
     """What was probably meant."""
-    near = get_close_matches(name, [*COMMANDS, *ALIASES], n=1)
-    return f"did you mean `{near[0]}`?" if near else "roadstead --help lists the commands"
+    return did_you_mean(name, [*COMMANDS, *ALIASES], "roadstead --help lists the commands")
 
 
 def load(name: str) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from roadstead.deploy.rbac import ACCOUNTS, HOME, Account
 from roadstead.deploy.shipped import FILES, OBJECTS, WHAT, Asked, files_of
 from roadstead.errors import InputError
 from roadstead.kube.names import is_label
+from roadstead.kube.nearest import did_you_mean
 
 EXAMPLES = (
     "roadstead manifests rbac | kubectl apply -f -",
@@ -90,7 +91,8 @@ def _accounts(name: str) -> tuple[Account, ...]:
     found = tuple(one for one in ACCOUNTS if name in {"", one.name})
     if not found:
         known = ", ".join(one.name for one in ACCOUNTS)
-        raise InputError(f"there is no account `{name}`", hint=f"known: {known}")
+        hint = did_you_mean(name, (one.name for one in ACCOUNTS), f"known: {known}")
+        raise InputError(f"there is no account `{name}`", hint=hint)
     return found
 
 

@@ -1,13 +1,13 @@
 """The flags that commands share, each spelled and explained once."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Annotated
 
 import typer
 
 from roadstead.cli.out import Screen
 from roadstead.errors import InputError
+from roadstead.kube.nearest import did_you_mean
 
 Namespace = Annotated[
     str,
@@ -89,8 +89,7 @@ def chosen(output: str, formats: Sequence[str]) -> str:
         return formats[0]
     if output in formats:
         return output
-    near = get_close_matches(output, formats, n=1)
-    hint = f"did you mean `{near[0]}`?" if near else f"use {', '.join(formats)}"
+    hint = did_you_mean(output, formats, f"use {', '.join(formats)}")
     raise InputError(f"there is no format `{output}` here", hint=hint)
 
 

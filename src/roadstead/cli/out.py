@@ -78,6 +78,16 @@ class Screen:
             quiet=quiet,
         )
 
+    @property
+    def has_signs(self) -> bool:
+        """Whether signs beyond ASCII can be shown there.
+
+        Python writes UTF-8 in a locale that says otherwise; a terminal of that locale shows none.
+        """
+        encoding = (getattr(self.stdout, "encoding", None) or "utf-8").lower()
+        locale = os.environ.get("LC_ALL") or os.environ.get("LANG") or ""
+        return encoding.startswith("utf") and locale not in {"C", "POSIX"}
+
     def line(self, text: str = "") -> None:
         """Print one line of data. A reader that has gone away is no error."""
         self.write(f"{text}\n")

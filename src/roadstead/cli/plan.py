@@ -31,6 +31,7 @@ from roadstead.explain.changes import GONE, Change, changes, passes_of
 from roadstead.explain.subjects import MEANINGS
 from roadstead.explain.verdicts import REFUSED, WARNED, verdicts
 from roadstead.explain.world import Played
+from roadstead.kube.nearest import did_you_mean
 from roadstead.sim.actors import STAND_INS, ordered
 from roadstead.sim.settle import DoesNotSettleError
 
@@ -132,7 +133,7 @@ def plan(
 
 def _levels(fail_on: str) -> tuple[str, ...]:
     if fail_on not in FAIL_ON:
-        hint = f"use {', '.join(FAIL_ON)}"
+        hint = did_you_mean(fail_on, FAIL_ON, f"use {', '.join(FAIL_ON)}")
         raise InputError(f"`--fail-on {fail_on}` is unknown", hint=hint)
     return FAIL_ON[fail_on]
 
@@ -147,9 +148,8 @@ def _accepted(allow: Sequence[str]) -> list[tuple[str, str]]:
                 f"`--allow {one}` names no object", hint="write it as REASON=namespace/name"
             )
         if reason not in MEANINGS:
-            raise InputError(
-                f"`--allow {one}` names no reason", hint="roadstead docs lists the reasons"
-            )
+            hint = did_you_mean(reason, MEANINGS, "roadstead docs lists the reasons")
+            raise InputError(f"`--allow {one}` names no reason", hint=hint)
         pairs.append((reason, name))
     return pairs
 
@@ -160,7 +160,8 @@ def _acting(stand_ins: str) -> tuple[str, ...]:
     for name in names:
         if name not in STAND_INS:
             known = ", ".join(["none", *STAND_INS])
-            raise InputError(f"there is no stand-in `{name}`", hint=f"use {known}")
+            hint = did_you_mean(name, STAND_INS, f"use {known}")
+            raise InputError(f"there is no stand-in `{name}`", hint=hint)
     return ordered(names)
 
 

@@ -7,6 +7,7 @@ import typer
 
 from roadstead.cli.options import Color, NoColor, Quiet, application, screen
 from roadstead.errors import InputError
+from roadstead.kube.nearest import did_you_mean
 
 EXAMPLES = (
     "roadstead up --example anchors",
@@ -75,10 +76,9 @@ def world_of(example: str) -> Path:
     if "/" in example and Path(example).is_dir():
         return Path(example).absolute()
     if example not in examples():
-        known = ", ".join((*examples(), ALL))
-        raise InputError(
-            f"there is no example `{example}`", hint=f"there are {known}, or give ./FOLDER"
-        )
+        known = (*examples(), ALL)
+        hint = did_you_mean(example, known, f"there are {', '.join(known)}, or give ./FOLDER")
+        raise InputError(f"there is no example `{example}`", hint=hint)
     return WORLDS / example
 
 

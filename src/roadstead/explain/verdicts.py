@@ -32,9 +32,15 @@ class Verdicted:
 
     @property
     def hint(self) -> str:
-        """The first step on, as one line; of a wait, what ends it."""
-        first = self.trail.next[0].commands if self.trail.next and self.trail.refused else ()
-        return " && ".join(first) if first else self.trail.wakes
+        """The first step on, as one line; of a wait, what ends it.
+
+        A file that nobody has yet is named with what stands in it.
+        """
+        if not self.trail.next or not self.trail.refused:
+            return self.trail.wakes
+        first = self.trail.next[0]
+        line = " && ".join(first.commands)
+        return f"{line}  # {first.effect}" if line.endswith(".yaml") else line
 
 
 def verdicts(played: Played, allowed: Iterable[tuple[str, str]] = ()) -> tuple[Verdicted, ...]:

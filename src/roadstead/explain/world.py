@@ -1,10 +1,12 @@
 """Files played to their end in the offline world, and what can be asked of it then."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
+from roadstead.capabilities.attachments import api as attachments
+from roadstead.capabilities.gateways import api as gateways
 from roadstead.decision import Decision
 from roadstead.engine.memory import Withdrawals
 from roadstead.engine.passes import Passed, run_pass
@@ -14,6 +16,7 @@ from roadstead.errors import ClusterError, InputError
 from roadstead.explain.ask import trail_of
 from roadstead.explain.stores import Stores
 from roadstead.explain.trail import Trail
+from roadstead.kube.nearest import did_you_mean
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import NAMESPACE, Ref
 from roadstead.settings import Settings
@@ -143,10 +146,12 @@ def play(
     there = load(observed, kinds, now, stdin)
     loaded = load(paths, kinds, now, stdin)
     problems = [*there.problems, *loaded.problems]
-    problems += _seed(world, there.objects)
+    problems += _unserved((*there.objects, *loaded.objects))
+    problems += _seed(world, _single(there.objects))
     known = {placed.ref for placed in there.objects}
-    problems += _seed(world, [one for one in loaded.objects if one.ref not in known])
-    problems += _apply(world, [one for one in loaded.objects if one.ref in known])
+    single = _single(loaded.objects)
+    problems += _seed(world, [one for one in single if one.ref not in known])
+    problems += _apply(world, [one for one in single if one.ref in known])
     if problems:
         raise UnreadableWorldError(sorted(problems, key=_order))
     before = {seen.ref: seen for seen in world.store.all()}
@@ -158,8 +163,32 @@ def play(
         world.admission = Reviewing(world, reviewers, settings)
     settler = Settler(world, controllers, settings, acting(names))
     settler.settle()
-    placed = (*loaded.objects, *there.objects)
+    stated = {placed.ref for placed in loaded.objects}
+    placed = (*loaded.objects, *(one for one in there.objects if one.ref not in stated))
     return Played(world, settler, placed, loaded.files + there.files, before, names)
+
+
+def _unserved(objects: Iterable[Placed]) -> Iterator[InputError]:
+    """What is stated of our own groups and served by nobody: a slip that would pass in silence."""
+    watched = {view.kind for one in CONTROLLERS.values() for view in one.views}
+    groups = {attachments.GROUP, gateways.GROUP}
+    for placed in objects:
+        group, _, version = str(placed.body["apiVersion"]).rpartition("/")
+        if group not in groups:
+            continue
+        name, place = str(placed.body["kind"]), str(placed.place)
+        served = {kind.kind: kind.version for kind in watched if kind.group == group}
+        hint = did_you_mean(name, served)
+        if name in served and version != served[name]:
+            said = f"{name} is not served as {group}/{version}"
+            yield InputError(said, place=place, hint=f"it is served as {served[name]}")
+        elif name not in served and hint:
+            yield InputError(f"{group} has no kind `{name}`", place=place, hint=hint)
+
+
+def _single(objects: Iterable[Placed]) -> list[Placed]:
+    """Each object once; that it is there twice is a problem that has been told."""
+    return list({placed.ref: placed for placed in objects}.values())
 
 
 def _order(problem: InputError) -> tuple[str, int, int]:

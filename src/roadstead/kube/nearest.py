@@ -1,6 +1,7 @@
 """What was probably meant: the nearest word by edit distance."""
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 def nearest(word: str, words: Iterable[str], most: int | None = None) -> str:
@@ -20,6 +21,12 @@ def nearest(word: str, words: Iterable[str], most: int | None = None) -> str:
                 if best < 1:
                     break
     return found
+
+
+def did_you_mean(word: str, words: Iterable[str], otherwise: str = "") -> str:
+    """A hint for a name that does not exist. otherwise: where nothing is near enough."""
+    near = get_close_matches(word, list(words), n=1)
+    return f"did you mean `{near[0]}`?" if near else otherwise
 
 
 def _distance(left: str, right: str, most: int) -> int:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from roadstead.capabilities import ADMISSIONS, CONTROLLERS
 from roadstead.errors import InputError
+from roadstead.kube.nearest import did_you_mean
 from roadstead.runtime.lease import Terms
 from roadstead.settings import Settings
 from roadstead.wiring import Admission, Controller
@@ -114,8 +115,6 @@ def chosen(known: Mapping[str, Capability], only: Iterable[str]) -> tuple[Capabi
     wanted = sorted(set(only) or known)
     for name in wanted:
         if name not in known:
-            raise InputError(
-                f"--only: there is no capability `{name}`",
-                hint=f"known: {', '.join(sorted(known))}",
-            )
+            hint = did_you_mean(name, known, f"known: {', '.join(sorted(known))}")
+            raise InputError(f"--only: there is no capability `{name}`", hint=hint)
     return tuple(known[name] for name in wanted)

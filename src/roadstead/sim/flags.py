@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from roadstead.errors import InputError
+from roadstead.kube.nearest import did_you_mean
 from roadstead.settings import Settings, parse_ca_sources
 from roadstead.sim.kinds import Kinds
 from roadstead.wiring import Admission, Controller
@@ -66,8 +67,9 @@ def settings_of(flags: Mapping[str, Any], folder: Path) -> Settings:
         elif flag in known and flag != "caSources":
             stated[known[flag]] = _fitted(flag, value, types_by_name[known[flag]])
         else:
-            names = ["caSourcesFile", *(name for name in known if name != "caSources")]
-            raise InputError(f"`{flag}` is no flag of `run`; there are {', '.join(names)}")
+            names = sorted({"caSourcesFile", *known, *RUN_ONLY} - {"caSources"})
+            hint = did_you_mean(flag, names, f"there are {', '.join(names)}")
+            raise InputError(f"`{flag}` is no flag of `run`", hint=hint)
     return Settings(**stated)
 
 

@@ -84,19 +84,32 @@ def check_types(ref: Ref, body: Mapping[str, Any]) -> None:
     Raises: ClusterError (400); its sentence names the field, the server's the Go type as well.
     """
     spec = body.get("spec") or {}
-    ports = spec.get("ports") or []
-    wrong = [
+    wrong = list(_misshapen(spec))
+    ports = () if wrong else spec.get("ports") or ()
+    wrong += [
         f"spec.ports.{name}"
         for port in ports
         for name, known in _TYPES.items()
         if port.get(name) is not None
         and (isinstance(port[name], bool) or not isinstance(port[name], known))
     ]
-    selector = (spec.get("selector") or {}).values()
+    selector = () if wrong else (spec.get("selector") or {}).values()
     wrong += ["spec.selector" for one in selector if not isinstance(one, str)]
     if wrong:
         sentence = f'Service in version "v1" cannot be handled as a Service: {wrong[0]}'
         raise refusal(400, "BadRequest", ref, sentence)
+
+
+def _misshapen(spec: Any) -> Iterator[str]:
+    """The fields that are no map or no list of maps where they have to be."""
+    if not isinstance(spec, Mapping):
+        yield "spec"
+        return
+    ports = spec.get("ports") or []
+    if not isinstance(ports, list) or not all(isinstance(port, Mapping) for port in ports):
+        yield "spec.ports"
+    if not isinstance(spec.get("selector") or {}, Mapping):
+        yield "spec.selector"
 
 
 def of_addresses(spec: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ import typer
 from roadstead.capabilities.services.api.findings import ERROR, Finding
 from roadstead.cli.main import complain
 from roadstead.cli.options import Color, NoColor, Output, Quiet, application, chosen, screen
-from roadstead.cli.out import Screen, counted
+from roadstead.cli.out import Screen, counted, tell
 from roadstead.cli.service.index import load, place_of, save
 from roadstead.cli.service.judged import Judged, judge
 from roadstead.cli.service.rendering import Row, rows, tree_of
@@ -106,6 +106,8 @@ def render(
     if print_sops_rule:
         shown.write(SOPS_RULE)
         return 0
+    if stdout and form not in {"table", "yaml"}:
+        raise InputError(f"--stdout prints YAML, and `-o {form}` does not apply to it")
     if not out and not stdout:
         raise InputError(
             "nowhere to render to", hint="name a folder with --out, or print with --stdout"
@@ -157,7 +159,11 @@ def _stopped(
         complain(problem)
     if not session.problems and not any(one.severity == ERROR for one in findings):
         return False
-    show(way.shown, way.form, "render", findings, names)
+    if way.stdout:  # what reads the objects must not read this
+        for one in findings:
+            tell(way.shown.stderr, one.line)
+    else:
+        show(way.shown, way.form, "render", findings, names)
     way.shown.flush()
     way.shown.talk(f"Nothing was written: {summary(findings)}")
     return True

@@ -38,7 +38,8 @@ async def secret(name: str, namespace: str, reader: Reader, judge: Judge) -> Fou
     keys = await _keys_of(seen, reader, judge)
     notes = [f"holds {fact}" for fact in holds(seen)]
     if holds_a_private_key(seen):
-        notes += [await _copy(key, reader) for key in keys if key.kind == HELM_RELEASE]
+        releases = [key for key in keys if key.kind == HELM_RELEASE and anchor_of(key) != ref]
+        notes += [await _copy(key, reader) for key in releases]
     if seen.labels.get(api.COPY) == "true":
         notes.append(f"is the anchor of {ref.name.removesuffix(api.SUFFIX)}{_seen(seen)}")
     if is_copy(seen):
@@ -69,6 +70,8 @@ async def _copy(key: Ref, reader: Reader) -> str:
         return f"holds a private key; whether {ref.path} is published is unknown to you"
     if anchor is None:
         return f"holds a private key; {ref.path}, its key-free copy, is not published"
+    if anchor.labels.get(api.COPY) != "true" or holds_a_private_key(anchor):
+        return f"holds a private key; {ref.path} is not its key-free copy, but somebody else's"
     return f"holds a private key; its key-free copy is {ref.path}{_seen(anchor)}"
 
 
