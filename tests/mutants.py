@@ -113,7 +113,19 @@ def any_namespace(target: Object) -> Ref | None:
     return target.kind.ref(namespace, name) if name else None
 
 
+def strict(self: Any, key: Ref, bound: Any, now: float) -> bool:
+    """Hold whoever asks again along with the rest."""
+    self._admitted.discard(key)
+    return bool(admit(self, key, bound, now))
+
+
+def forgetful(self: Any, key: Ref, events: Any, now: float, **_keep: bool) -> Any:
+    """Take every event that is not repeated for over."""
+    return due(self, key, events, now, keep=False)
+
+
 render_mended = render.mended_anchor
+admit, due = memory.Withdrawals.admit, memory.Edges.due
 PASSES = "tests/rules/test_passes.py"
 STORE = "tests/runtime/test_store.py"
 VIEWED_BY = (observe, views)
@@ -150,6 +162,9 @@ GUARDS = (
         "a view is believed after a conflict", ((reader.PassReader, "absent", trusting),), PASSES
     ),
     Mutant("mass withdrawal goes through", ((memory.Withdrawals, "admit", always(True)),)),
+    Mutant("what nobody knows ends a hold", ((decide, "UNDECIDED", frozenset()),)),
+    Mutant("what is refused is held with the rest", ((memory.Withdrawals, "admit", strict),)),
+    Mutant("a failed write ends what was told", ((memory.Edges, "due", forgetful),)),
     Mutant("events on every pass", ((memory, "REPEAT", 0.0),)),
     Mutant("events never again", ((memory, "REPEAT", float("inf")),)),
     Mutant("states are not timed", ((memory.States, "note", always(None)),)),
