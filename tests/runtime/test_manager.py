@@ -14,9 +14,9 @@ from typing import Any
 import aiohttp
 import pytest
 
-from faults import Faults, broken, refuse, slow
+from faults import Faults, answer, broken, drop, error, lost, raw, refuse, slow, stream
 from parts import CANARY, CARRIED, DATA, MAPS, NS, SECRETS, Lines, controller, owners_key, until
-from roadstead.decision import Cached, Decision, Event, Reader, Want
+from roadstead.decision import Cached, Decision, Did, Event, Outcome, Reader, Want
 from roadstead.errors import BugError, ClusterError, InputError
 from roadstead.kube.objects import Object
 from roadstead.kube.refs import CONFIG_MAP, EVENT, HELM_RELEASE, LEASE, SECRET, Ref
@@ -204,6 +204,78 @@ async def test_the_lease_waits_for_nothing_that_passes_wait_for(qps: float) -> N
             never.set()
 
     assert sent < 40, "the lease had its turn after all of them"
+
+
+FAULTS = {
+    "401": ("get", refuse(401)),
+    "403": ("get", refuse(403, "Forbidden", name="a")),
+    "404-of-the-path": ("get", refuse(404)),
+    "429": ("get", refuse(429, "TooManyRequests", retry_after="1")),
+    "500": ("get", refuse(500)),
+    "cut": ("get", broken()),
+    "junk": ("get", answer(b"<html>no</html>")),
+    "403-of-a-write": ("update", refuse(403, "Forbidden", name="a")),
+    "409-of-a-write": ("update", refuse(409, "Conflict", name="a")),
+    "422-of-a-write": ("update", refuse(422, "Invalid", name="a")),
+    "429-of-a-write": ("update", refuse(429, "TooManyRequests", retry_after="1")),
+    "500-of-a-write": ("update", refuse(500)),
+    "write-cut": ("update", broken()),
+    "write-whose-answer-is-lost": ("update", lost()),
+    "410-of-a-watch": ("watch", stream(error(410, "Expired"))),
+    "500-of-a-watch": ("watch", stream(error(500))),
+    "403-of-a-watch": ("watch", refuse(403, "Forbidden")),
+    "watch-cut-in-a-line": ("watch", stream(raw(b'{"type":"MODIFIED","obj'), drop())),
+    "list-cut": ("list", broken()),
+    "500-of-a-list": ("list", refuse(500)),
+    "list-that-is-none": ("list", answer(b"{}")),
+}
+"""Answers that a run meets in the middle of its work, once each."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_a_run_keeps_going_through_a_fault(fault: str) -> None:
+    """Each costs a pause: what changed meanwhile is acted on, the lease stays, nothing ends."""
+    verb, wrong = FAULTS[fault]
+
+    async def observe(reader: Reader, key: Ref) -> Object | None:
+        return await reader.live_get(key)
+
+    def decide(seen: Object) -> Decision:
+        meta = {**seen.body["metadata"], "labels": {"seen": seen.body["data"]["v"]}}
+        return Decision(want=(Want.replace(SECRET, {**seen.body, "metadata": meta}, seen),))
+
+    def report(_seen: Object, decision: Decision, outcomes: tuple[Outcome, ...]) -> Decision:
+        return replace(decision, backoff=any(one.did is Did.FAILED for one in outcomes))
+
+    async with serving() as server:
+        shelf = server.serve(SECRET)
+        shelf.put(NS, "a", type="Opaque", data={"v": "b25l"})
+        probe = replace(controller(SECRETS, observe=observe, decide=decide), report=report)
+        async with started(server, OPTIONS, probe) as running:
+            await until(lambda: shelf.at(NS, "a")["metadata"]["labels"].get("seen") == "b25l")
+            await until(lambda: running.idle)
+            holder = lease_of(server)["holderIdentity"]
+            if verb in {"watch", "list"}:
+                # A list is only asked for again where the watch cannot go on.
+                gone = () if verb == "watch" else (stream(error(410, "Expired")),)
+                server.next("watch", *gone, *((wrong,) if verb == "watch" else ()), kind=SECRET)
+                server.next("list", *((wrong,) if verb == "list" else ()), kind=SECRET)
+                shelf.end_streams()
+            else:
+                server.next(verb, wrong, kind=SECRET)
+            shelf.put(NS, "a", type="Opaque", data={"v": "dHdv"}, labels={"seen": "b25l"})
+            await until(lambda: shelf.at(NS, "a")["metadata"]["labels"].get("seen") == "dHdv")
+            await until(lambda: running.idle)
+            ready, _ = await running.page("health", "/readyz")
+            alive, _ = await running.page("health", "/healthz")
+
+            assert not any(server._scripts.values()), "the fault was met"
+            assert (200, 200) == (ready, alive)
+            assert holder == lease_of(server)["holderIdentity"]
+            assert running.task is not None
+            assert not running.task.done()
+            assert CANARY not in running.lines.text.decode()
 
 
 async def test_a_standby_is_warm_and_works_nothing() -> None:
