@@ -1,6 +1,7 @@
 """Own credentials: kubeconfig files as kubectl reads them, plugins, pods, TLS and proxies."""
 
 import asyncio
+import contextlib
 import ssl
 import sys
 import time
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -20,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from faults import Faults, refuse, stream
+from parts import SECRETS
 from roadstead.errors import ClusterError, InputError
 from roadstead.kube.refs import SECRET
 from roadstead.runtime import exec_plugin
@@ -779,6 +781,67 @@ def test_proxies_of_the_environment_are_obeyed(server: str, skip: str, used: boo
 
     assert proxy_of(Config(server=server), environ) == ("http://proxy:3128" if used else "")
     assert proxy_of(Config(server=server, proxy="http://own"), environ) == "http://own"
+
+
+class Tunnel:
+    """A proxy that opens tunnels; it sees where they lead, and nothing of what goes through."""
+
+    def __init__(self) -> None:
+        """Listen nowhere yet."""
+        self.asked: list[str] = []
+        self.url = ""
+
+    async def __aenter__(self) -> Self:
+        """Listen."""
+        self._server = await asyncio.start_server(self._open, "127.0.0.1", 0)
+        port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close."""
+        self._server.close()
+
+    async def _open(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        line = (await reader.readuntil(b"\r\n\r\n")).decode().splitlines()[0]
+        self.asked.append(line)
+        host, _, port = line.split()[1].rpartition(":")
+        there, here = await asyncio.open_connection(host, int(port))
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await asyncio.gather(_copied(reader, here), _copied(there, writer))
+
+
+async def _copied(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(ConnectionError):
+        while piece := await reader.read(1 << 16):
+            writer.write(piece)
+            await writer.drain()
+    writer.close()
+
+
+async def test_tls_goes_through_the_proxy_in_a_tunnel(tmp_path: Path) -> None:
+    """What every real cluster is asked through: the proxy opens a tunnel and reads nothing."""
+    ca, _, signer = certificate("ca")
+    pem, key, _ = certificate("api.example.org", ca=signer)
+    async with Faults(serving(pem, key, tmp_path)) as server, Tunnel() as tunnel:
+        server.serve(SECRET).put("ns", "a")
+        config = Config(
+            server=server.url,
+            ca=Material("ca", ca),
+            server_name="api.example.org",
+            proxy=tunnel.url,
+        )
+        async with server.client(config) as client:
+            seen = await client.metadata(SECRET.ref("ns", "a"))
+            page = await client.page(SECRETS)
+            server.next("watch", stream())
+            events = [one async for one in client.watch(SECRETS, "1", timeout_seconds=5)]
+
+    assert seen is not None
+    assert ["a"] == [one.meta.name for one in page.objects]
+    assert [] == events
+    place = server.url.removeprefix("https://")
+    assert tunnel.asked == [f"CONNECT {place} HTTP/1.1"] * 2  # requests, and watches
 
 
 async def test_requests_and_watches_go_through_the_proxy() -> None:

@@ -1,10 +1,12 @@
 """One whole process against a scripted server: how it starts, leads, stops and ends."""
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
 import signal
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
@@ -16,6 +18,7 @@ import pytest
 
 from faults import Faults, answer, broken, drop, error, lost, raw, refuse, slow, stream
 from parts import CANARY, CARRIED, DATA, MAPS, NS, SECRETS, Lines, controller, owners_key, until
+from roadstead.capabilities.anchors.api import DEFINITION
 from roadstead.decision import Cached, Decision, Did, Event, Outcome, Reader, Want
 from roadstead.errors import BugError, ClusterError, InputError
 from roadstead.kube.objects import Object
@@ -204,6 +207,44 @@ async def test_the_lease_waits_for_nothing_that_passes_wait_for(qps: float) -> N
             never.set()
 
     assert sent < 40, "the lease had its turn after all of them"
+
+
+@pytest.mark.slow
+async def test_a_log_that_nobody_reads_costs_the_process_nothing(tmp_path: Path) -> None:
+    """Its stderr is a full pipe from the start: it leads, renews, and ends when it is told to."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"x" * 512)
+    os.set_blocking(writer, True)
+    async with serving() as server:
+        for kind in (HELM_RELEASE, DEFINITION):
+            server.serve(kind)
+        kubeconfig = tmp_path / "kubeconfig"
+        cluster = {"name": "c", "cluster": {"server": server.url}}
+        context = {"name": "c", "context": {"cluster": "c", "user": "u"}}
+        stated = {"clusters": [cluster], "contexts": [context], "users": [{"name": "u"}]}
+        kubeconfig.write_text(json.dumps({**stated, "current-context": "c"}))
+        line = ["--only=anchors", "--kubeconfig", str(kubeconfig), "--log-level=debug"]
+        line += ["--leader-elect", f"--leader-election-namespace={NS}"]
+        line += ["--metrics-bind-address=0", "--health-probe-bind-address=0"]
+        program = await asyncio.create_subprocess_exec(
+            Path(sys.executable).parent / "roadstead", "run", *line, stderr=writer
+        )
+        os.close(writer)
+        try:
+            async with asyncio.timeout(30):
+                while not server.asked("update"):  # noqa: ASYNC110 - another process
+                    await asyncio.sleep(0.05)
+                program.terminate()
+                code = await program.wait()
+        finally:
+            if program.returncode is None:
+                program.kill()
+            os.close(reader)
+
+    assert 0 == code
 
 
 FAULTS = {
