@@ -79,6 +79,8 @@ OFFLINE = [
     ("plan --nothing", "no such option: --nothing"),
     ("run --ca-sources-file none.yaml", "the engine table cannot be read"),
     ("run --ca-sources-file table-twice.yaml", "kind `NATS` is named twice"),
+    ("run --ca-sources-file table-broken.yaml", "`sourceSecretName` of an engine"),
+    ("run --ca-sources-file table-shape.yaml", "the one key `engines`"),
     ("run --settings settings-unknown.yaml", "`colour` is no flag of `run`"),
     ("run --log-level loud", "--log-level"),
     ("run --max-concurrent-reconciles 0", "is less than 1"),
@@ -175,13 +177,30 @@ def test_a_world_that_never_settles(form: str, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-def test_an_unreadable_file_is_named() -> None:
-    """Run as somebody who may not read it."""
-    Path("world/00-platform.yaml").chmod(0)
+@pytest.mark.parametrize(
+    ("line", "file", "said"),
+    [
+        ("plan -f world", "world/00-platform.yaml", "cannot be read: Permission denied"),
+        (
+            "plan -f world --ca-sources-file table-twice.yaml",
+            "table-twice.yaml",
+            "the engine table cannot be read: Permission denied",
+        ),
+        (
+            "run --ca-sources-file table-twice.yaml",
+            "table-twice.yaml",
+            "the engine table cannot be read: Permission denied",
+        ),
+    ],
+)
+def test_an_unreadable_file_is_named(line: str, file: str, said: str) -> None:
+    """Run as somebody who may not read it; a table is never taken for an empty one."""
+    Path(file).chmod(0)
     script = (
-        "import os, sys; import roadstead.cli.plan; from roadstead.cli.main import main; "
+        "import os, sys; import roadstead.cli.plan, roadstead.cli.run; "
+        "from roadstead.cli.main import main; "
         "main(['plan', '-f', 'nowhere']); "  # loads what this user alone may load
-        "os.getuid() or os.setuid(65534); sys.exit(main(['plan', '-f', 'world']))"
+        f"os.getuid() or os.setuid(65534); sys.exit(main({line.split()!r}))"
     )
     folder = Path.cwd()
     for part in (folder, *folder.parents):
@@ -191,7 +210,7 @@ def test_an_unreadable_file_is_named() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert ran.returncode == 2
-    assert "error: cannot be read: Permission denied\n  world/00-platform.yaml" in ran.stderr
+    assert f"error: {said}\n  {file}" in ran.stderr
     assert "Traceback" not in ran.stderr
 
 
