@@ -127,3 +127,17 @@ def test_what_nobody_serves_is_no_part_of_a_plan(
     assert 2 == ran.code
     assert said in ran.err
     assert f"{file}:1:1" in ran.err
+
+
+@pytest.mark.parametrize(("name", "met"), [("postgres-mydb", True), ("postgres-mydp", False)])
+def test_an_exception_that_nothing_met_is_told(name: str, tmp_path: Path, *, met: bool) -> None:
+    """One that is misspelt allows nothing, and the plan fails as if nobody had asked."""
+    world = Path(files(tmp_path))
+    bodies = list(yaml.safe_load_all(world.read_text()))
+    source = next(one for one in bodies if one["metadata"]["name"] == "postgres-mydb-ca")
+    source["stringData"] = {"ca.crt": KEY.decode()}
+    world.write_text(yaml.safe_dump_all(bodies))
+    ran = run("plan", "-f", str(world), "--allow", f"CACertPrivateKeyRefused={SPACE}/{name}")
+
+    assert ("allows nothing that was met" in ran.err) is not met
+    assert (0 if met else 1) == ran.code

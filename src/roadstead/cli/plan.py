@@ -127,6 +127,10 @@ def plan(
         planned.show(page, result)
     else:
         page.write(planned.report(form, result, MEANINGS))
+    met = {(one.reason, ref.key) for one in found for ref in (one.key, one.about)}
+    for reason, name in accepted:
+        if (reason, name) not in met:
+            page.talk(f"note: `--allow {reason}={name}` allows nothing that was met")
     refused = any(one.how in levels and not one.allowed for one in found)
     return 1 if refused or (exit_code and rows) else 0
 
