@@ -90,7 +90,8 @@ class Store:
         listed = self._listed if self._listed is not None else set()
         self._listed = None
         for name, old in [at for at in self._objects.items() if at[0] not in listed]:
-            if name in self._sent - self._spared and _after(old, resource_version):
+            ours = name in self._sent and name not in self._spared
+            if ours and _after(old, resource_version):
                 self._spared.add(name)  # the list was read before our write
             elif self._objects.get(name) is old:  # our own write may have come in between
                 self._remove(name, old)
