@@ -180,7 +180,7 @@ async def test_a_run_leads_works_and_stops_with_0() -> None:
             assert DATA["password"] not in text
 
 
-@pytest.mark.parametrize("qps", [0.0, 4.0], ids=["no-slot-is-free", "no-turn-for-long"])
+@pytest.mark.parametrize("qps", [0.0, 20.0], ids=["no-slot-is-free", "no-turn-for-long"])
 async def test_the_lease_waits_for_nothing_that_passes_wait_for(qps: float) -> None:
     """Reads that hang, or a limit of requests, cost a leader its work and never its lease."""
     never = asyncio.Event()
