@@ -170,9 +170,8 @@ def _row(page: Screen, sign: str, one: Outcome) -> None:
 
 def _summary(outcomes: Sequence[Outcome]) -> str:
     errors, warnings = _count(outcomes, ERROR), _count(outcomes, WARNING)
-    parts = [counted(errors, "error")] * bool(errors) + [counted(warnings, "warning")] * bool(
-        warnings
-    )
+    levels = ((errors, "error"), (warnings, "warning"))
+    parts = [counted(count, noun) for count, noun in levels if count]
     found = errors + warnings
     said = f"{counted(found, 'problem')}: {', '.join(parts)}" if found else "no problem"
     gaps = _count(outcomes, UNASKED)

@@ -4,13 +4,13 @@ A reader and a judge are all it takes, so the same answers come from files and f
 """
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from roadstead.decision import Decision, Reader
 from roadstead.errors import InputError
 from roadstead.explain.subject import Judge, Part, Subject
 from roadstead.explain.subjects import SUBJECTS, WORDS, subject_of
 from roadstead.explain.trail import Trail, plain, trail
+from roadstead.kube.nearest import did_you_mean
 from roadstead.kube.refs import Kind, Ref
 
 
@@ -35,8 +35,7 @@ class Target:
         word, _, group = kind.lower().partition(".")
         if word in WORDS and group in {"", _kind_of(word).group}:
             return cls(word, name)
-        near = get_close_matches(kind.lower(), WORDS, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else f"use {', '.join(kinds())}"
+        hint = did_you_mean(kind.lower(), WORDS, f"use {', '.join(kinds())}")
         raise InputError(f"`{kind}` is no kind that is judged", hint=hint)
 
     def subject(self, namespace: str) -> Subject:

@@ -1,9 +1,9 @@
 """Which of several objects a name means."""
 
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 
 from roadstead.errors import InputError
+from roadstead.kube.nearest import did_you_mean
 from roadstead.kube.refs import Ref
 
 
@@ -19,8 +19,8 @@ def only(
     found = [ref for ref in seen if ref.name in {name, *also}]
     if not found:
         where = f" in {namespace}" if namespace else ""
-        near = get_close_matches(name, sorted({ref.name for ref in seen}), n=1)
-        hint = f"did you mean `{near[0]}`?" if near else "roadstead status -A lists what there is"
+        names = sorted({ref.name for ref in seen})
+        hint = did_you_mean(name, names, "roadstead status -A lists what there is")
         raise InputError(f"there is no {noun} `{name}`{where}", hint=hint)
     if len(found) > 1:
         spaces = ", ".join(ref.namespace for ref in found)

@@ -171,13 +171,15 @@ def play(
 def _unserved(objects: Iterable[Placed]) -> Iterator[InputError]:
     """What is stated of our own groups and served by nobody: a slip that would pass in silence."""
     watched = {view.kind for one in CONTROLLERS.values() for view in one.views}
-    groups = {attachments.GROUP, gateways.GROUP}
+    ours = {
+        group: {kind.kind: kind.version for kind in watched if kind.group == group}
+        for group in (attachments.GROUP, gateways.GROUP)
+    }
     for placed in objects:
         group, _, version = str(placed.body["apiVersion"]).rpartition("/")
-        if group not in groups:
+        if group not in ours:
             continue
-        name, place = str(placed.body["kind"]), str(placed.place)
-        served = {kind.kind: kind.version for kind in watched if kind.group == group}
+        name, place, served = str(placed.body["kind"]), str(placed.place), ours[group]
         hint = did_you_mean(name, served)
         if name in served and version != served[name]:
             said = f"{name} is not served as {group}/{version}"

@@ -8,13 +8,13 @@ from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from roadstead.errors import InputError
 from roadstead.kube.documents import Document, parse
+from roadstead.kube.nearest import did_you_mean
 from roadstead.runtime.access import ACCOUNT, Config, Material, Plugin, in_cluster
 
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
@@ -84,13 +84,8 @@ class _Merged:
         if entry := self.entries.get((room, name)):
             return entry
         names = sorted(known for kind, known in self.entries if kind == room)
-        near = get_close_matches(name, names, n=1)
-        if near:
-            hint = f"did you mean `{near[0]}`?"
-        elif names:
-            hint = f"known {room}s: {', '.join(names)}"
-        else:
-            hint = f"the kubeconfig states no {room}s"
+        known = f"known {room}s: {', '.join(names)}"
+        hint = did_you_mean(name, names, known if names else f"the kubeconfig states no {room}s")
         raise InputError(
             f"{wanted_by}unknown {room} `{name}`", place=", ".join(self.files), hint=hint
         )
